@@ -111,6 +111,22 @@ def test_a_port_that_receives_nothing_of_what_its_peer_sends_loses_it(fabric: De
     assert (cause.code, str(cause.places[0])) == ("one-way-loss", f"{LEAF} {UPLINK}")
 
 
+def test_a_link_that_lost_its_sessions_within_the_window_loses_what_one_end_does_not_receive(fabric: Design) -> None:
+    counted = {("fabric_interface_transmit_packets_total", SPINE, DOWNLINK): 5000.0}
+    counted["fabric_interface_receive_packets_total", LEAF, UPLINK] = 2000.0
+    assert diagnosed(observations(fabric, counted=counted)).healthy
+    seen = observations(fabric, counted=counted)
+    last = seen.window.readings[1]
+    down = {
+        TelemetrySeries("fabric_bgp_session_up", (("device", name), ("peer", port))): 0.0
+        for name, port in ((LEAF, UPLINK), (SPINE, DOWNLINK))
+    }
+    window = TelemetryWindow([seen.window.readings[0], replace(last, values={**last.values, **down})])
+    (cause,) = diagnosed(replace(seen, window=window)).causes
+    assert (cause.code, str(cause.places[0])) == ("one-way-loss", f"{LEAF} {UPLINK}")
+    assert {str(symptom.kind) for symptom in cause.explains} == {"bgp-down"}
+
+
 def test_packets_that_exceed_the_mtu_of_a_port_are_no_loss_in_one_direction(fabric: Design) -> None:
     texts = _texts(next(mistake for mistake in mistakes() if mistake.id == "mtu-one-uplink"), LISTED)
     sent = {("fabric_interface_transmit_packets_total", SPINE, DOWNLINK): 5000.0}

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 
 from railfab.diagnosis import symptoms as shown
+from railfab.diagnosis.catalogue import causes
 from railfab.diagnosis.configurations import configured_causes
 from railfab.diagnosis.links import (
     RECEIVE_POWER,
@@ -13,7 +15,7 @@ from railfab.diagnosis.links import (
     SENT,
     link_causes,
 )
-from railfab.diagnosis.model import CandidateCause, FabricDiagnosis, FaultPlace, Symptom
+from railfab.diagnosis.model import CandidateCause, FabricDiagnosis, FaultPlace, Symptom, SymptomKind
 from railfab.diagnosis.nodes import host_causes, switch_causes
 from railfab.diagnosis.observations import ADMIN, OPER, OVERLOADED, STATE, UP, Observations
 from railfab.diagnosis.ranking import ranked, unexplained
@@ -56,12 +58,14 @@ def diagnose(seen: Observations, words: Mapping[str, str], at_s: float) -> Fabri
 
 def _candidates(seen: Observations, symptoms: Sequence[Symptom]) -> Iterator[CandidateCause]:
     of_switches = tuple(switch_causes(seen))
-    dead = {place.switch for cause in of_switches if cause.code == "switch-down" for place in cause.places}
+    dead = {place.switch for cause in of_switches if cause.code in DEAD for place in cause.places}
     yield from chain(
         of_switches, configured_causes(seen), link_causes(seen, symptoms, dead), host_causes(seen, symptoms)
     )
 
 
+DEAD = ("switch-down", "control-plane")
+"""Causes that take the links or the sessions of a switch with them."""
 LINK_SETTINGS = frozenset(
     ("port-off", "speed", "breakout", "fec", "interface-removed", "lag-members", "hostname", "lldp", "mtu")
 )
@@ -70,14 +74,20 @@ LINK_SETTINGS = frozenset(
 
 def _unexplained_by_others(seen: Observations, candidates: Sequence[CandidateCause]) -> Iterator[CandidateCause]:
     """The candidates without links that fail because of the configuration of an end."""
-    configured = {place for cause in candidates if cause.code in LINK_SETTINGS for place in cause.places}
+    links = {place for cause in candidates if cause.code in LINK_SETTINGS for place in cause.places}
+    sessions = {place for cause in candidates if _ends_sessions(cause) for place in cause.places}
     for cause in candidates:
         if cause.code not in ("link-cut", "dark-fibre", "one-way-loss", "miscabled", "cables-swapped"):
             yield cause
             continue
+        configured = links | sessions if cause.code == "one-way-loss" else links
         left = tuple(place for place in cause.places if not _is_configured(seen, place, configured))
         if left:
-            yield CandidateCause(code=cause.code, places=left, evidence=cause.evidence)
+            yield replace(cause, places=left)
+
+
+def _ends_sessions(cause: CandidateCause) -> bool:
+    return cause.configured and SymptomKind.SESSION_DOWN in causes()[cause.code].effects
 
 
 def _is_configured(seen: Observations, place: FaultPlace, configured: set[FaultPlace]) -> bool:

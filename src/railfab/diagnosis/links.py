@@ -15,14 +15,17 @@ LIGHT_DBM = -15.0
 """Received light below which no optic of these links works; receivers without any report -30 dBm or less."""
 SENT_PACKETS = 20.0
 """Packets that an end must have sent before a peer that has received none counts as one that receives nothing."""
-MOST_LOST_SHARE = 0.02
+MOST_RECEIVED = 0.02
 """Received share of what the peer sent up to which a port counts as one that receives nothing."""
+MOST_WITHOUT_SESSION = 0.9
+"""The same where the sessions of both ends are down: the window may have begun before the loss."""
 
 
 def link_causes(seen: Observations, symptoms: Collection[Symptom], dead: Collection[str]) -> Iterator[CandidateCause]:
-    """The causes of links and hosts. dead: switches that are down, whose links are as well."""
+    """The causes of links and hosts. dead: switches that are down or hang, whose links and sessions are as well."""
     poor = _ports_with(symptoms, SymptomKind.BIT_ERRORS)
     flapping = _ports_with(symptoms, SymptomKind.FLAP)
+    apart = _ports_with(symptoms, SymptomKind.SESSION_DOWN)
     evidence = {
         (symptom.place.switch, symptom.place.interface): symptom.text
         for symptom in symptoms
@@ -44,7 +47,7 @@ def link_causes(seen: Observations, symptoms: Collection[Symptom], dead: Collect
             if all(seen.is_enabled(end.name) is not False for end in ends):
                 down.append(ends[0])
         elif all(seen.is_up(end.name) for end in ends):
-            yield from _losing(seen, ends)
+            yield from _losing(seen, ends, without_session=names <= apart)
     yield from _down(seen, down)
 
 
@@ -84,14 +87,15 @@ def _cabling(seen: Observations) -> Generator[CandidateCause, None, set[PortName
     return swapped
 
 
-def _losing(seen: Observations, ends: tuple[PortEnd, ...]) -> Iterator[CandidateCause]:
-    """A port that receives nothing of what the other end sends."""
+def _losing(seen: Observations, ends: tuple[PortEnd, ...], *, without_session: bool) -> Iterator[CandidateCause]:
+    """A port that receives little or nothing of what the other end sends. without_session: both ends have none."""
     if len(ends) < 2:
         return
     received, sent = (seen.window.port_growth((metric,)) for metric in (RECEIVED, SENT))
+    most = MOST_WITHOUT_SESSION if without_session else MOST_RECEIVED
     for near, far in (ends, ends[::-1]):
         packets, arrived = sent.get(far.name, 0.0), received.get(near.name)
-        if arrived is not None and packets > SENT_PACKETS and arrived <= MOST_LOST_SHARE * packets:
+        if arrived is not None and packets > SENT_PACKETS and arrived <= most * packets:
             text = f"received {arrived:,.0f} packets while {far.port.node} {far.port.name} sent {packets:,.0f}"
             yield _cause("one-way-loss", (FaultPlace(*near.name),), [(near.name, text)], EvidenceKind.METRIC)
 

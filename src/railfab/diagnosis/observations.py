@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from railfab.deploy import DeployRecord
-from railfab.device import Observed, ObservedInterface
+from railfab.device import Observed, ObservedInterface, interfaces_of_peers
 from railfab.diagnosis.window import TelemetryWindow
 from railfab.errors import RailfabError
 from railfab.fabric import Design
@@ -83,6 +83,17 @@ class Observations:
                 if (series.metric, bool(value)) in ((UP, True), (STATE, False), (OVERLOADED, True)):
                     ever.add(series.device)
         return frozenset(judged.intersection(self.fabric.models) - ever)
+
+    @cached_property
+    def session_ports(self) -> Mapping[PortName, PortName]:
+        """The port of each BGP session with a peer at the end of a cable, by switch and peer as telemetry names it."""
+        return {
+            (name, str(neighbor.peer)): (name, interface)
+            for name, model in self.fabric.models.items()
+            for interfaces in [interfaces_of_peers(model)]
+            for neighbor in model.neighbors
+            if (interface := interfaces.get(neighbor.key, "")) and (name, interface) in self.ends
+        }
 
     def is_up(self, port: PortName) -> bool | None:
         """Whether a port has a link, as the switch says, else its telemetry; None where neither does."""

@@ -164,13 +164,12 @@ def _links(seen: Observations) -> Iterator[Symptom]:
 
 
 def _sessions(seen: Observations) -> Iterator[Symptom]:
-    """Sessions of BGP and BFD that are down, one symptom for a switch and a neighbor."""
+    """Sessions of BGP and BFD that are down, at the ports of their neighbors where these are at the end of a cable."""
     for metric, kind, name in ((SESSION_UP, SymptomKind.SESSION_DOWN, "BGP"), (BFD_UP, SymptomKind.BFD_DOWN, "BFD")):
         for series, up in seen.window.latest(metric):
             if not up and series.device in seen.fabric.models and series.device not in seen.silent:
-                yield Symptom(
-                    kind=kind, place=FaultPlace(series.device), text=f"has no {name} session with {series['peer']}"
-                )
+                port = seen.session_ports.get((series.device, series["peer"]), (series.device, ""))
+                yield Symptom(kind=kind, place=FaultPlace(*port), text=f"has no {name} session with {series['peer']}")
 
 
 def _unreachable(seen: Observations) -> Iterator[Symptom]:
