@@ -6,8 +6,12 @@ of a twin in a process of its own; they run in turns, and a second deploy that c
 is that of the whole process of the client, imports included. The deploy checks host keys; the loop, as netmiko does
 unless it is told to, does not.
 
+With `--waves` it is `railfab deploy --waves off` beside `railfab deploy` with waves and the gate of the state, each on
+factory switches, in turns. A pod has 64 super-spines then, so that switches have as many cables in fabrics of any size.
+
     python benchmarks/bench_deploy.py junos                    # 256 switches, 3 turns
     python benchmarks/bench_deploy.py junos --pods 1 --turns 1
+    python benchmarks/bench_deploy.py srlinux --waves --pods 1 2 4 --turns 1      # 128, 256 and 512 switches
 """
 
 from __future__ import annotations
@@ -40,6 +44,10 @@ WAITS = ("conn_timeout", "auth_timeout", "banner_timeout", "read_timeout_overrid
 WORKERS = 16
 """Switches at a time, as `railfab deploy` has them."""
 RAILFAB = (sys.executable, "-m", "railfab")
+DEPLOY, ON_TWIN = (*RAILFAB, "deploy", "--yes"), ("--on", "twin", "--state")
+WITHOUT_WAVES = ("--waves", "off")
+SUPER_SPINES, PODS_SWITCHES = 64, 128
+"""Super-spines of a pod, and its switches together with them, of the fabrics with `--waves`."""
 
 
 def push(path: str, state: str) -> None:
@@ -103,28 +111,17 @@ def turn(path: Path, folder: Path, *commands: tuple[str, ...]) -> list[Cost]:
             subprocess.run([*RAILFAB, "twin", "stop", "--state", state], check=True, capture_output=True)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("platform", choices=sorted(MODELS))
-    parser.add_argument("--pods", type=int, default=2)
-    parser.add_argument("--turns", type=int, default=3)
-    parser.add_argument("--push", nargs=2, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.push:
-        push(*arguments.push)
-        return
+def beside_loop(arguments: argparse.Namespace, folder: Path, pods: int) -> None:
+    """Measure the loop and two deploys."""
     loops, firsts, seconds = [], [], []
-    with tempfile.TemporaryDirectory() as text:
-        folder = Path(text)
-        path = intent(folder, arguments.platform, pods=arguments.pods)
-        deploy = (*RAILFAB, "deploy", str(path), "--on", "twin", "--yes", "--state")
-        loop = (sys.executable, __file__, arguments.platform, "--push", str(path))
-        for _ in range(arguments.turns):
-            loops += turn(path, folder, loop)
-            first, second = turn(path, folder, deploy, deploy)
-            firsts.append(first)
-            seconds.append(second)
-    print(machine())
+    path = intent(folder, arguments.platform, pods=pods)
+    deploy = (*DEPLOY, str(path), *ON_TWIN)
+    loop = (sys.executable, __file__, arguments.platform, "--push", str(path))
+    for _ in range(arguments.turns):
+        loops += turn(path, folder, loop)
+        first, second = turn(path, folder, deploy, deploy)
+        firsts.append(first)
+        seconds.append(second)
     base = typical(loops).cpu_s
     for name, costs in (("loop", loops), ("first deploy", firsts), ("second deploy", seconds)):
         each = typical(costs)
@@ -132,6 +129,39 @@ def main() -> None:
             f"{name:<14} {each.cpu_s:7.2f} s CPU  {each.cpu_s / base:5.2f} of the loop  {each.wall_s:7.1f} s  "
             f"{each.peak_mb:6.0f} MB"
         )
+
+
+def in_waves(arguments: argparse.Namespace, folder: Path, pods: int) -> None:
+    """Measure first deploys without and with waves."""
+    switches = PODS_SWITCHES * pods
+    path = intent(folder, arguments.platform, pods=pods, super_spines=SUPER_SPINES * pods)
+    for number in range(1, arguments.turns + 1):
+        base_s: float | None = None
+        for name, waves in (("waves off", WITHOUT_WAVES), ("waves", ())):
+            (each,) = turn(path, folder, (*DEPLOY, str(path), *waves, *ON_TWIN))
+            base_s = base_s or each.cpu_s
+            print(
+                f"{switches} switches, turn {number}, {name:<9} {each.cpu_s:7.2f} s CPU  {each.cpu_s / base_s:5.2f}  "
+                f"{1000 * each.cpu_s / switches:5.1f} ms a switch  {each.wall_s:7.1f} s  {each.peak_mb:4.0f} MB",
+                flush=True,
+            )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("platform", choices=sorted(MODELS))
+    parser.add_argument("--pods", type=int, nargs="+", default=[2])
+    parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--waves", action="store_true", help="deploys with waves beside those without")
+    parser.add_argument("--push", nargs=2, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.push:
+        push(*arguments.push)
+        return
+    print(machine())
+    for pods in arguments.pods:
+        with tempfile.TemporaryDirectory() as text:
+            (in_waves if arguments.waves else beside_loop)(arguments, Path(text), pods)
 
 
 if __name__ == "__main__":

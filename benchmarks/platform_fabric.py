@@ -18,16 +18,25 @@ MODELS = {
 }
 
 
-def intent(folder: Path, platform: str, *, switches: int = 256, pods: int | None = None) -> Path:
+def intent(
+    folder: Path,
+    platform: str,
+    *,
+    switches: int = 256,
+    pods: int | None = None,
+    super_spines: int | None = None,
+) -> Path:
     """Write the intent of the fabric of so many switches.
 
-    pods: instead of its own; a single one is without super-spines.
+    pods: instead of its own; a single one is without super-spines, unless their number is given.
     """
     document: dict[str, Any] = yaml.safe_load((FABRICS / f"srlinux-{switches}.yml").read_text())
     backend = document["backend"]
     if pods is not None:
         backend["pods"] = pods
-    if pods == 1:
+    if super_spines is not None:
+        backend["super_spines"]["count"] = super_spines
+    elif pods == 1:
         del backend["super_spines"]
     for tier in {"segments", "spines", "super_spines"} & backend.keys():
         backend[tier] |= {"model": MODELS[platform], "platform": platform}

@@ -111,7 +111,8 @@ class MemorySession:
             assert self.switch.former is not None
             self.switch.running, self.switch.pending = self.switch.former, None
 
-    def observe(self) -> Observed:
+    def observe(self, *, resolved: bool = True) -> Observed:
+        self.switch.passed("observe")
         return Observed(interfaces=(), sessions=())
 
     def operate(self, verb: Verb) -> None:
@@ -319,6 +320,40 @@ def test_sessions_are_kept_up_to_a_number_for_switches_that_would_change_and_clo
     assert switch.every_step[-1] == "close"
     tasks.preview(HOST, {"leaf1": AFTER}, kept=kept)
     assert switch.every_step[-2:] == ["stage", "close"]
+
+
+def test_the_gates_read_the_switch_in_the_session_of_the_preview_and_of_the_change(switch: Switch) -> None:
+    with KeptSessions(CHANGE) as kept:
+        tasks.preview(HOST, {"leaf1": AFTER}, kept=kept)
+        tasks.observe_kept(HOST, kept)
+        assert configure(kept=kept, stays_open=True).changed
+        tasks.observe_kept(HOST, kept)
+        assert switch.every_step == [
+            *("open", "running", "stage", "observe", "running", "commit", "confirm", "observe")
+        ]
+        kept.close(["leaf1"])
+        assert switch.every_step[-1] == "close"
+
+
+def test_a_session_of_a_gate_that_was_lost_is_opened_anew_and_the_candidate_staged_again(switch: Switch) -> None:
+    with KeptSessions(CHANGE) as kept:
+        tasks.preview(HOST, {"leaf1": AFTER}, kept=kept)
+        switch.lose = ["observe"]
+        tasks.observe_kept(HOST, kept)
+        assert configure(kept=kept).changed
+    again = ["close", "open", "observe", "running", "stage", "commit", "confirm", "close"]
+    assert switch.every_step == ["open", "running", "stage", "observe", *again]
+    assert switch.running == AFTER
+
+
+def test_a_change_in_the_session_of_a_gate_reverts_what_an_interrupted_run_left(switch: Switch) -> None:
+    with KeptSessions(CHANGE) as kept:
+        tasks.observe_kept(HOST, kept)
+        switch.former, switch.running = BEFORE, "hostname leaf1\nmtu 4000\n"
+        switch.pending = Pending(change=OTHER, description="", reverts_in_s=100)
+        assert configure(kept=kept, is_own=lambda change: change == OTHER).changed
+    assert switch.steps == ["open", "revert", "stage", "commit", "confirm"]
+    assert (switch.running, switch.pending) == (AFTER, None)
 
 
 def run(task: Callable[[Task], Result], stop_requested: threading.Event) -> tuple[MultiResult, float]:

@@ -25,7 +25,7 @@ from tests.docs.schemas import conforming
 from railfab.cli.change import ChangeRun
 from railfab.cli.change_options import ChangeOptions, Waves
 from railfab.cli.common import Output
-from railfab.deploy import DeployRecord, Journal, OpenDeploy
+from railfab.deploy import DeployRecord, Journal, KeptSessions, OpenDeploy
 from railfab.errors import RailfabError
 from railfab.fabric import design, resolve_endpoints
 from railfab.fabric.audit import CABLING_UNCHECKED
@@ -196,8 +196,8 @@ def test_a_stopped_deploy_ends_with_130_also_when_a_switch_has_failed(
     record = DeployRecord(deploy="20261122T093012.345Z-4f2a", user="kim", host="control1", verb="deploy", began="")
     previews = run._previews(texts)
     plan = run._plan(previews, "deploy")
-    with pytest.raises(typer.Exit) as ended:
-        run._roll_out(plan, texts, previews, StoppedEntry(tmp_path, record))
+    with pytest.raises(typer.Exit) as ended, KeptSessions(record.change) as kept:
+        run._roll_out(plan, texts, previews, StoppedEntry(tmp_path, record), kept)
     assert ended.value.exit_code == 130
     printed = capsys.readouterr()
     assert [found["failed"] for found in json.loads(printed.out)] == [True]

@@ -14,6 +14,7 @@ from tests.twin.qos_twin import FAR_LEAF, LEAF
 
 from railfab.deploy import (
     Journal,
+    KeptSessions,
     Outcome,
     Rollout,
     RolloutResult,
@@ -83,13 +84,13 @@ def rolled_out(twin: ObservedTwin, push: Push, gates: Sequence[str]) -> RolloutR
     journal, nornir = Journal(twin.qos.state, "small"), nornir_of(twin.fabric, endpoints)
     source = source_of(twin.fabric, twin.url)
     assert source is not None
-    with journal.open("deploy") as entry:
+    with journal.open("deploy") as entry, KeptSessions(entry.change) as kept:
         previews = preview_all(nornir, texts, lambda _name: None)
         plan = plan_of(twin.fabric, previews, "deploy", drain=False)
         former = {preview.name: preview.text for preview in previews}
         every: tuple[Gate, ...] = (
             ConfigurationGate(twin.fabric, texts, former),
-            StateGate(twin.fabric, nornir, within_s=SETTLES_WITHIN_S),
+            StateGate(twin.fabric, nornir, kept, within_s=SETTLES_WITHIN_S),
             TelemetryGate(twin.fabric, source),
         )
         result = Rollout(
@@ -104,7 +105,9 @@ def rolled_out(twin: ObservedTwin, push: Push, gates: Sequence[str]) -> RolloutR
             journal.is_own,
             stop,
             {preview.name: preview.diff for preview in previews},
+            kept,
         ).run()
+        assert not any(map(kept.take, LEAVES))
         entry.finish({outcome.name: outcome.result for outcome in result.outcomes}, result.stopped)
     return result
 

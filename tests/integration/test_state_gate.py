@@ -13,12 +13,13 @@ from tests.forwarding.fabrics import with_policy
 from tests.integration.switches.racks import deployed
 from tests.twin.small_fabric import DOWNLINK, LEAF, OTHER_LEAF, OTHER_SPINE, OTHER_UPLINK, SPINE, UPLINK, small
 
+from railfab.deploy import KeptSessions, new_change
 from railfab.deploy.gates import StateGate
 from railfab.deploy.run import nornir_of
 from railfab.device import Action, DeviceModel, Policy
 from railfab.errors import RailfabError
 from railfab.fabric import design
-from railfab.platforms import platform
+from railfab.platforms import Session, platform
 from railfab.twin import Twin
 
 WAVE = (LEAF, SPINE)
@@ -30,8 +31,14 @@ def twin(tmp_path: Path) -> Iterator[Twin]:
         yield running
 
 
-def gate_of(twin: Twin, within_s: float = 0) -> StateGate:
-    return StateGate(small(), nornir_of(small(), twin.endpoints), within_s=within_s)
+@pytest.fixture
+def kept() -> Iterator[KeptSessions]:
+    with KeptSessions(new_change()) as sessions:
+        yield sessions
+
+
+def gate_of(twin: Twin, kept: KeptSessions, within_s: float = 0) -> StateGate:
+    return StateGate(small(), nornir_of(small(), twin.endpoints), kept, within_s=within_s)
 
 
 def text(model: DeviceModel) -> str:
@@ -43,13 +50,15 @@ def configure(twin: Twin, model: DeviceModel) -> None:
     deployed(twin.endpoints.by_name()[model.name], text(model), "gate")
 
 
-def test_a_link_that_was_down_before_passes_and_another_one_fails_also_in_the_process_that_resumes(twin: Twin) -> None:
+def test_a_link_that_was_down_before_passes_and_another_one_fails_also_in_the_process_that_resumes(
+    twin: Twin, kept: KeptSessions
+) -> None:
     twin.set_link(OTHER_LEAF, UPLINK, up=False)
-    gate = gate_of(twin, within_s=20)
+    gate = gate_of(twin, kept, within_s=20)
     gate.baseline(WAVE)
     assert gate.failures(WAVE) == ()
     twin.set_link(LEAF, OTHER_UPLINK, up=False)
-    resumed = gate_of(twin)
+    resumed = gate_of(twin, kept)
     resumed.restore(json.loads(json.dumps(gate.saved())))
     (failure,) = resumed.failures(WAVE)
     assert failure.line == (
@@ -61,8 +70,8 @@ def test_a_link_that_was_down_before_passes_and_another_one_fails_also_in_the_pr
     assert resumed.failures(WAVE) == ()
 
 
-def test_a_wrong_as_and_exchanged_cables_fail(twin: Twin) -> None:
-    gate = gate_of(twin)
+def test_a_wrong_as_and_exchanged_cables_fail(twin: Twin, kept: KeptSessions) -> None:
+    gate = gate_of(twin, kept)
     gate.baseline(WAVE)
     model = small().models[LEAF]
     first, *rest = model.neighbors
@@ -79,12 +88,12 @@ def test_a_wrong_as_and_exchanged_cables_fail(twin: Twin) -> None:
 
 
 def test_a_policy_that_denies_what_a_session_received_fails_though_the_session_is_up(
-    repository: Path, tmp_path: Path
+    repository: Path, tmp_path: Path, kept: KeptSessions
 ) -> None:
     rack = design(repository / "tests" / "deploy" / "rack_sonic.yml")
     leaf = "pod1-seg1-leaf1"
     with Twin(rack, state=tmp_path, base_port=0, configured=True) as twin:
-        gate = StateGate(rack, nornir_of(rack, twin.endpoints), within_s=0)
+        gate = StateGate(rack, nornir_of(rack, twin.endpoints), kept, within_s=0)
         gate.baseline((leaf,))
         nothing = Policy(name="nothing", rules=(), default=Action.DENY)
         configure(twin, with_policy(rack.models[leaf], "import", nothing))
@@ -95,8 +104,8 @@ def test_a_policy_that_denies_what_a_session_received_fails_though_the_session_i
         )
 
 
-def test_a_switch_that_does_not_answer_is_no_baseline_and_fails_the_gate(twin: Twin) -> None:
-    gate = gate_of(twin)
+def test_a_switch_that_does_not_answer_is_no_baseline_and_fails_the_gate(twin: Twin, kept: KeptSessions) -> None:
+    gate = gate_of(twin, kept)
     gate.baseline(WAVE)
     twin.stop_switch(SPINE)
     (failure,) = gate.failures(WAVE)
@@ -105,9 +114,11 @@ def test_a_switch_that_does_not_answer_is_no_baseline_and_fails_the_gate(twin: T
         gate.baseline(WAVE)
 
 
-def test_the_first_wave_of_a_factory_fabric_passes_though_its_peers_have_no_sessions_yet(tmp_path: Path) -> None:
+def test_the_first_wave_of_a_factory_fabric_passes_though_its_peers_have_no_sessions_yet(
+    tmp_path: Path, kept: KeptSessions
+) -> None:
     with Twin(small(), state=tmp_path, base_port=0) as twin:
-        gate = gate_of(twin)
+        gate = gate_of(twin, kept)
         gate.baseline(WAVE)
         assert any("bgp-neighbor-missing" in codes for codes in gate.saved()[LEAF]["errors"].values())
         for name in WAVE:
@@ -118,6 +129,22 @@ def test_the_first_wave_of_a_factory_fabric_passes_though_its_peers_have_no_sess
         assert gate.failures(WAVE) != ()
 
 
-def test_a_saved_baseline_that_is_damaged_is_refused(twin: Twin) -> None:
+def test_both_readings_are_made_in_the_session_that_was_kept(twin: Twin, kept: KeptSessions) -> None:
+    gate = gate_of(twin, kept)
+    gate.baseline(WAVE)
+    opened = {name: session_of(kept, name) for name in WAVE}
+    gate.failures(WAVE)
+    assert {name: session_of(kept, name) for name in WAVE} == opened
+
+
+def session_of(kept: KeptSessions, name: str) -> Session:
+    """The session of a switch, which stays kept."""
+    session = kept.take(name)
+    assert session is not None
+    kept.keep(name, session.session, session.opened, session.staged)
+    return session.session
+
+
+def test_a_saved_baseline_that_is_damaged_is_refused(twin: Twin, kept: KeptSessions) -> None:
     with pytest.raises(RailfabError, match=r"^gate state: what was read before the wave is damaged\. Run railfab"):
-        gate_of(twin).restore([1])
+        gate_of(twin, kept).restore([1])

@@ -15,14 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from railfab.gnmi import messages
-from railfab.gnmi.paths import Element
+from railfab.gnmi.paths import Element, wire_elements
 from railfab.platforms import of_twin, platform
 from railfab.telemetry import decode
 from railfab.telemetry.decode import BadMessage, Decoder, Taken
 from railfab.telemetry.health import Drop, Health
 from railfab.telemetry.kernel.columns import At
 from railfab.telemetry.mapping import PathMap, path_map
-from railfab.telemetry.notification import NotificationDecoder, normalised_ns, path_steps
+from railfab.telemetry.notification import NotificationDecoder, normalised_ns
 from railfab.telemetry.series import Series
 from railfab.telemetry.store import TargetStore
 
@@ -229,9 +229,9 @@ def test_targets_of_a_platform_share_what_a_path_means() -> None:
     """The ports of a thousand switches have the same paths, whose rules are found once."""
     first, second = NotificationDecoder(MAP), NotificationDecoder(MAP)
     raw = path(Element("interface", (("name", "e1"),)), Element("statistics"), Element("in-octets")).SerializeToString()
-    assert first.known(path_steps(raw)) is second.known(path_steps(bytes(bytearray(raw))))
-    assert first.known(path_steps(raw)) is not NotificationDecoder(PathMap(platform("srlinux").telemetry)).known(
-        path_steps(raw)
+    assert first.known(wire_elements(raw)) is second.known(wire_elements(bytes(bytearray(raw))))
+    assert first.known(wire_elements(raw)) is not NotificationDecoder(PathMap(platform("srlinux").telemetry)).known(
+        wire_elements(raw)
     )
 
 

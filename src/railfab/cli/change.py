@@ -88,7 +88,7 @@ class ChangeRun:
 
     def resume(self) -> None:
         """Continue the last deploy that was interrupted or stopped; see `change`."""
-        from railfab.deploy import ChangePlan, refuse_later_changes
+        from railfab.deploy import ChangePlan, KeptSessions, refuse_later_changes
 
         journal = self._journal()
         if not self.options.yes:
@@ -100,10 +100,11 @@ class ChangeRun:
             entry.rename_change()
             done = entry.past.waves_done()
             left = [name for wave in plan.waves if wave.number not in done for name in wave.switches]
-            previews = self._among(left)._previews(texts, journal.is_own)
-            former = journal.former(entry.record)
-            refuse_later_changes(plan, previews, former)
-            self._roll_out(plan, texts, previews, entry, former=former)
+            with KeptSessions(entry.change) as kept:
+                previews = self._among(left)._previews(texts, journal.is_own, kept if self.options.yes else None)
+                former = journal.former(entry.record)
+                refuse_later_changes(plan, previews, former)
+                self._roll_out(plan, texts, previews, entry, kept, former)
 
     def abort(self) -> None:
         """Return the switches of the last deploy that was interrupted or stopped to what they ran before."""
@@ -192,7 +193,7 @@ class ChangeRun:
             plan.refuse_cuts()
         return plan
 
-    def _settings(self, stop_requested: Event, files: ConfigurationGate | None) -> RolloutSettings:
+    def _settings(self, kept: KeptSessions, stop_requested: Event, files: ConfigurationGate | None) -> RolloutSettings:
         """files: the gate of configurations that are not those of the intent."""
         from railfab.deploy import RolloutSettings
         from railfab.deploy.gates import gates_of, source_of, wait_until_idle
@@ -204,7 +205,7 @@ class ChangeRun:
         source = source_of(self.fabric, options.telemetry)
         gates: tuple[Gate, ...] = ()
         if not options.no_gates:
-            reading = gates_of(self.fabric, self.endpoints, source, stop_requested)
+            reading = gates_of(self.fabric, self.endpoints, kept, source, stop_requested)
             gates = reading if files is None else (files, *reading)
         until_idle = (
             partial(wait_until_idle, source, within_s=IDLE_WITHIN_S, stop_requested=stop_requested) if source else None
@@ -275,7 +276,7 @@ class ChangeRun:
         texts: Mapping[str, str],
         previews: Sequence[Preview],
         entry: OpenDeploy,
-        kept: KeptSessions | None = None,
+        kept: KeptSessions,
         former: Mapping[str, str] | None = None,
     ) -> None:
         """Change the switches that have differences; the others have just been read, and are as they should be.
@@ -303,7 +304,7 @@ class ChangeRun:
                 before,
                 entry,
                 view,
-                self._settings(stop_requested, files),
+                self._settings(kept, stop_requested, files),
                 self._journal().is_own,
                 stop_requested,
                 {preview.name: preview.diff for preview in previews if preview.changed},

@@ -1,4 +1,7 @@
-"""Sessions that stay open between the preview of a deploy and its change, with the candidates that they have staged."""
+"""Sessions that stay open between what a deploy does on a switch: the preview, the gates before and after, the change.
+
+A login costs as much as reading the state of a switch.
+"""
 
 from __future__ import annotations
 
@@ -22,18 +25,18 @@ CLOSE_WITHIN_S = 4.0
 
 @dataclass(frozen=True, slots=True)
 class KeptSession:
-    """A session that has staged a candidate. opened: closes it."""
+    """An open session. opened: closes it. staged: the candidate that it has staged for its change, if any."""
 
     session: Session
-    staged: Staged
     opened: ExitStack
+    staged: Staged | None = None
 
 
 class KeptSessions:
-    """Sessions of a deploy without a confirmation prompt, by switch. Its end closes those that are left.
+    """The open sessions of a deploy, by switch. Its end closes those that are left.
 
-    change: the name under which their candidates will be committed. Before a prompt no session is kept: it may lock the
-    configuration of its switch.
+    change: the name under which their candidates will be committed. Before a prompt none is kept with a candidate: it
+    may lock the configuration of its switch.
     """
 
     def __init__(self, change: ChangeName, *, most: int = MOST_KEPT) -> None:
@@ -58,11 +61,11 @@ class KeptSessions:
         for closer in closers:
             closer.join(max(0.0, end_s - time.monotonic()))
 
-    def keep(self, name: str, session: Session, staged: Staged, opened: ExitStack) -> None:
+    def keep(self, name: str, session: Session, opened: ExitStack, staged: Staged | None = None) -> None:
         """Take over what closes a session, unless as many are kept as may be."""
         with self._lock:
             if len(self._sessions) < self._most:
-                self._sessions[name] = KeptSession(session, staged, opened.pop_all())
+                self._sessions[name] = KeptSession(session, opened.pop_all(), staged)
 
     def take(self, name: str) -> KeptSession | None:
         """The session of a switch, which is not kept any more."""
@@ -70,7 +73,7 @@ class KeptSessions:
             return self._sessions.pop(name, None)
 
     def close(self, names: Iterable[str]) -> None:
-        """Discard what is staged on these switches, before their running configuration becomes another."""
+        """Close the sessions of these switches, and discard what they have staged."""
         for name in names:
             if (kept := self.take(name)) is not None:
                 with suppress(RailfabError, OSError), kept.opened:

@@ -19,10 +19,11 @@ def qos_findings(
 
     running: the model of the running configuration, read for the first port that differs; None where it has none.
     """
-    expected = operations(intended)
+    reporting = [interface for interface in observed.interfaces if _reports(interface)]
+    expected = operations(intended) if reporting else {}
     differing = [
         interface
-        for interface in observed.interfaces
+        for interface in reporting
         if interface.name in expected and any(_differences(name, interface, expected[interface.name]))
     ]
     if differing and (model := running()) is not None:
@@ -30,6 +31,11 @@ def qos_findings(
         for interface in differing:
             if interface.name in configured:
                 yield from _differences(name, interface, configured[interface.name])
+
+
+def _reports(interface: ObservedInterface) -> bool:
+    """Whether the switch tells what the port does."""
+    return not (interface.pfc is None and interface.ecn is None and interface.dscp is None)
 
 
 def _differences(name: str, interface: ObservedInterface, wanted: PortOperation) -> Iterator[Finding]:

@@ -107,7 +107,7 @@ class Rollout:
     """A roll-out of the configurations `texts` by a plan.
 
     former: what each switch ran before the deploy. approved: the reviewed differences. is_own: see `tasks.configure`.
-    kept: sessions of the preview.
+    kept: open sessions, such as those of the preview; those of a wave are closed at its end.
     """
 
     fabric: Design
@@ -121,7 +121,7 @@ class Rollout:
     is_own: IsOwn
     stop_requested: threading.Event
     approved: Mapping[str, str]
-    kept: KeptSessions | None = None
+    kept: KeptSessions
     outcomes: dict[str, Outcome] = field(default_factory=dict)
 
     def run(self) -> RolloutResult:
@@ -136,7 +136,8 @@ class Rollout:
             if not self.observer.approves(wave):
                 return replace(self._result(f"wave {wave.number} was declined"), declined=True)
             try:
-                stopped = self._run(wave)
+                with self._closed(wave):
+                    stopped = self._run(wave)
             except GateStop as stop:
                 self._revert(self._to_revert(wave))
                 self.observer.ends(wave, str(stop))
@@ -147,6 +148,14 @@ class Rollout:
             if wave.number == self.settings.pause_after and wave is not self.plan.waves[-1]:
                 return replace(self._result(f"paused after wave {wave.number}"), paused=True)
         return self._result("")
+
+    @contextmanager
+    def _closed(self, wave: Wave) -> Iterator[None]:
+        """Close the sessions of a wave at its end."""
+        try:
+            yield
+        finally:
+            self.kept.close(wave.switches)
 
     def _result(self, stopped: str) -> RolloutResult:
         """stopped: empty where each switch has its change."""
@@ -283,8 +292,7 @@ class Rollout:
 
         if len(self.plan.waves) > 1:
             self.observer.says(f"draining {folded_all(draining)}")
-        if self.kept is not None:
-            self.kept.close(draining)
+        self.kept.close(draining)
         drained = operate_all(
             self._nornir(draining), Verb.DRAIN, _ignore, keep=keep, stop_requested=self.stop_requested
         )
@@ -346,6 +354,7 @@ class Rollout:
                 former=self.former,
                 keep=keep,
                 kept=self.kept,
+                stays_open=bool(self.settings.gates),
                 stop_requested=self.stop_requested,
                 abandoned=self.stop_requested,
             )

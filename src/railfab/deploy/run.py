@@ -140,6 +140,7 @@ def apply_all(
     former: Mapping[str, str] | None = None,
     keep: Keep | None = None,
     kept: KeptSessions | None = None,
+    stays_open: bool = False,
     is_own: IsOwn | None = None,
     stop_requested: threading.Event | None = None,
     abandoned: threading.Event | None = None,
@@ -148,9 +149,8 @@ def apply_all(
 
     change: name of the change on every switch. on_outcome: called with each outcome as it comes, in the thread of its
     switch. approved, former: the reviewed differences, and what each switch ran then. keep: stores the running
-    configuration before it is replaced. kept: sessions of the preview. is_own: whether a pending change is reverted
-    first, see `tasks.configure`. stop_requested: when set, no further switch is changed. abandoned: when set, a switch
-    that is lost during a change is not waited for.
+    configuration before it is replaced. kept, stays_open, is_own: see `tasks.configure`. stop_requested: when set, no
+    further switch is changed. abandoned: when set, a switch that is lost during a change is not waited for.
     """
     arguments = {
         "configurations": configurations,
@@ -159,6 +159,7 @@ def apply_all(
         "former": former,
         "keep": keep,
         "kept": kept,
+        "stays_open": stays_open,
         "is_own": is_own,
         "stop_requested": stop_requested,
         "abandoned": abandoned,

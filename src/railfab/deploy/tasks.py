@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 
 from nornir.core.task import Result, Task
 
@@ -52,7 +52,7 @@ def preview(
         refuse_pending(name, running.pending)
         staged = session.stage(configurations[name], kept.change if kept else None)
         if kept is not None and staged.diff:
-            kept.keep(name, session, staged, opened)
+            kept.keep(name, session, opened, staged)
     return Result(
         host=task.host, result=(running, staged), changed=bool(staged.diff), diff=staged.diff, reverted=reverted
     )
@@ -80,6 +80,7 @@ def configure(
     former: Mapping[str, str] | None = None,
     keep: Keep | None = None,
     kept: KeptSessions | None = None,
+    stays_open: bool = False,
     is_own: IsOwn | None = None,
     stop_requested: threading.Event | None = None,
     abandoned: threading.Event | None = None,
@@ -90,9 +91,10 @@ def configure(
 
     change: the name under which the switch keeps the change until it is confirmed. approved: the reviewed differences,
     by switch; a switch with other differences is not changed, unless it still runs what it ran at the review (former):
-    a drain since then moves lines. kept: sessions of the preview. is_own: whether a change
-    that is pending is one that this run may undo; it is reverted first. stop_requested: when set, the switch is not
-    changed. abandoned: when set, a lost switch is not waited for.
+    a drain since then moves lines. kept: has the open session of the switch, if any. stays_open: whether it takes that
+    back after the change, for what reads the switch next. is_own: whether a change that is pending is one that this run
+    may undo; it is reverted first. stop_requested: when set, the switch is not changed. abandoned: when set, a lost
+    switch is not waited for.
     Raises DeviceError; the switch then runs its former configuration, unless the error is NotRolledBack.
     """
     name = task.host.name
@@ -104,6 +106,8 @@ def configure(
         if keep is not None:
             keep(name, staged.former)
         _commit(task, session, staged, change, within_s, abandoned or threading.Event())
+        if kept is not None and stays_open:
+            kept.keep(name, session, opened)
     return Result(host=task.host, result=running, changed=True, diff=staged.diff)
 
 
@@ -115,25 +119,32 @@ def _staged(
     opened: ExitStack,
     is_own: IsOwn | None,
 ) -> tuple[Session, Running, Staged]:
-    """A session that has staged a candidate: the one of the preview, or a new one where none was kept or it was lost.
+    """A session that has staged a candidate: the one that was kept, or a new one where none was or it was lost.
 
     Raises DeviceError while a change is pending.
     """
-    name = task.host.name
-    former = kept.take(name) if kept else None
+    former = kept.take(task.host.name) if kept else None
     if former is not None:
         opened.enter_context(former.opened)
         try:
-            running = former.session.running()
+            running = _current(task, former.session, None if former.staged else is_own)
         except Unreachable:
             opened.close()
         else:
-            refuse_pending(name, running.pending)
-            return former.session, running, former.staged
+            return former.session, running, former.staged or former.session.stage(text, change)
     session = opened.enter_context(open_session(task))
-    running, _ = _without_own(session, is_own)
-    refuse_pending(name, running.pending)
+    running = _current(task, session, is_own)
     return session, running, session.stage(text, change)
+
+
+def _current(task: Task, session: Session, is_own: IsOwn | None) -> Running:
+    """What runs, once a pending change of an interrupted run is reverted.
+
+    Raises DeviceError while another change is pending.
+    """
+    running, _ = _without_own(session, is_own)
+    refuse_pending(task.host.name, running.pending)
+    return running
 
 
 def _without_own(session: Session, is_own: IsOwn | None) -> tuple[Running, ChangeName | None]:
@@ -246,3 +257,21 @@ def observe(task: Task) -> Result:
     """The live state: Observed."""
     with open_session(task) as session:
         return Result(host=task.host, result=session.observe())
+
+
+def observe_kept(task: Task, kept: KeptSessions) -> Result:
+    """The live state without resolved addresses: Observed.
+
+    kept: gives the session and takes it back; one that was lost since is opened again.
+    """
+    name = task.host.name
+    if (former := kept.take(name)) is not None:
+        with suppress(RailfabError, OSError), former.opened as opened:
+            observed = former.session.observe(resolved=False)
+            kept.keep(name, former.session, opened, former.staged)
+            return Result(host=task.host, result=observed)
+    with ExitStack() as opened:
+        session = opened.enter_context(open_session(task))
+        observed = session.observe(resolved=False)
+        kept.keep(name, session, opened)
+    return Result(host=task.host, result=observed)

@@ -167,12 +167,13 @@ def session_peers(topology: Topology, model: DeviceModel, interfaces: Mapping[st
     nodes = {port.name: peer.node for port, peer, _ in topology.ports_of(model.name)}
     lags = (interface for interface in model.interfaces if isinstance(interface, Lag) and interface.members)
     nodes |= {lag.name: nodes[lag.members[0]] for lag in lags}
-    loopbacks = {str(node.loopback): node.name for node in topology.switches()}
-    found = {
-        neighbor.key: nodes.get(interfaces.get(neighbor.key, "")) or loopbacks.get(str(neighbor.peer))
-        for neighbor in model.neighbors
-    }
-    return {key: name for key, name in found.items() if name is not None}
+    peers: dict[str, str] = {}
+    for neighbor in model.neighbors:
+        if (name := nodes.get(interfaces.get(neighbor.key, ""))) is not None:
+            peers[neighbor.key] = name
+        elif not isinstance(neighbor.peer, str) and (node := topology.by_loopback.get(neighbor.peer)) is not None:
+            peers[neighbor.key] = node.name
+    return peers
 
 
 def _interface(

@@ -26,11 +26,14 @@ def operations(model: DeviceModel) -> Mapping[str, PortOperation]:
     if model.qos is None:
         return {}
     members = {lag.name: lag.members for lag in model.interfaces if isinstance(lag, Lag)}
-    return {
-        port: port_operation(model.qos, stated)
-        for stated in model.qos.ports
-        for port in members.get(stated.interface, (stated.interface,))
-    }
+    alike: dict[tuple[object, ...], PortOperation] = {}  # the ports of a switch have few different settings
+    ports: dict[str, PortOperation] = {}
+    for stated in model.qos.ports:
+        settings = (stated.classifier, stated.pfc, stated.ecn)
+        if settings not in alike:
+            alike[settings] = port_operation(model.qos, stated)
+        ports |= dict.fromkeys(members.get(stated.interface, (stated.interface,)), alike[settings])
+    return ports
 
 
 def port_operation(qos: Qos, port: PortQos) -> PortOperation:

@@ -17,7 +17,7 @@ from railfab.errors import DeviceError
 from railfab.gnmi import messages
 from railfab.gnmi.extensions import commit_extension
 from railfab.gnmi.login import login_metadata, login_name
-from railfab.gnmi.paths import proto_elements, to_proto
+from railfab.gnmi.paths import proto_elements, to_proto, wire_elements
 from railfab.gnmi.statuses import Callee, Status
 from railfab.gnmi.target import Commit, DataType, Found, YangModel
 from railfab.gnmi.tls import address_of
@@ -309,7 +309,10 @@ def channel_to(api: Any, address: str, trust: Trust | None, options: list[tuple[
 def _values(notification: messages.Notification) -> list[Found]:
     """The updates of a notification, with their whole paths."""
     prefix = proto_elements(notification.prefix)
-    return [Found((*prefix, *proto_elements(update.path)), decode(update.val)) for update in notification.update]
+    return [
+        Found(prefix + wire_elements(update.path.SerializeToString()), decode(update.val))
+        for update in notification.update
+    ]
 
 
 def _status(error: grpc.aio.AioRpcError) -> Status:

@@ -18,8 +18,11 @@ if TYPE_CHECKING:
 
 ANY = "*"
 ANY_DEPTH = "..."
-MOST_KEPT = 1 << 10
-"""Characters of the longest step that is kept for its next use."""
+SHARED_PATHS = 1 << 16
+"""Paths that are kept for all targets, so that each is read once and not once a switch."""
+MOST_SHARED = 1 << 9
+"""Longest path of these, and longest step that is kept [bytes, or characters of names and keys]."""
+SHARED_TEXTS = 1 << 10
 _ORIGIN = re.compile(r"^([A-Za-z_][\w.-]*):(?=/)")
 _PREFIX = re.compile(r"^[A-Za-z_][\w.-]*:(?=[A-Za-z_*{])")
 """Prefix of a module: a YANG identifier begins with a letter, so `Ethernet0:3` has none."""
@@ -54,7 +57,19 @@ def proto_elements(path: messages.Path | None) -> tuple[Element, ...]:
     """The steps of a protobuf path, module prefixes stripped; nothing for None."""
     if path is None:
         return ()
-    return tuple([_step(elem.name, tuple(elem.key.items()) if elem.key else ()) for elem in path.elem])
+    return tuple([_element(elem.SerializeToString()) for elem in path.elem])
+
+
+def wire_elements(raw: bytes) -> tuple[Element, ...]:
+    """The steps of a serialised path, as `proto_elements`. Raises DecodeError or UnicodeDecodeError."""
+    return _of_wire(raw) if len(raw) <= MOST_SHARED else _of_wire.__wrapped__(raw)
+
+
+@lru_cache(maxsize=SHARED_PATHS)
+def _of_wire(raw: bytes) -> tuple[Element, ...]:
+    from railfab.gnmi import messages
+
+    return proto_elements(messages.Path.FromString(raw))
 
 
 @lru_cache(maxsize=1 << 16)
@@ -107,15 +122,17 @@ def matches_step(wanted: Element, step: Element) -> bool:
     return all(name in given and value in (given[name], ANY) for name, value in wanted.keys)
 
 
-def _step(name: str, keys: tuple[tuple[str, str], ...]) -> Element:
-    """A step; one that is longer than any of a switch is not kept."""
-    length = len(name) + sum(len(text) for _, text in keys)
-    return _from_proto(name, keys) if length <= MOST_KEPT else _stripped(Element(name, keys))
+def _element(elem: bytes) -> Element:
+    """The step of a serialised element; one that is longer than any of a switch is not kept."""
+    return _from_proto(elem) if len(elem) <= MOST_SHARED else _from_proto.__wrapped__(elem)
 
 
 @lru_cache(maxsize=1 << 12)
-def _from_proto(name: str, keys: tuple[tuple[str, str], ...]) -> Element:
-    return _stripped(Element(name, keys))
+def _from_proto(elem: bytes) -> Element:
+    from railfab.gnmi import messages
+
+    step = messages.PathElem.FromString(elem)
+    return _stripped(Element(step.name, tuple(step.key.items())))
 
 
 def _stripped(step: Element) -> Element:
@@ -132,6 +149,7 @@ def _escape_name(name: str) -> str:
     return re.sub(r"([\\/\[\]=])", r"\\\1", name)
 
 
+@lru_cache(maxsize=SHARED_TEXTS)
 def _parse(text: str) -> tuple[str, tuple[Element, ...]]:
     """Origin and steps of a path text, prefixes kept."""
     match = _ORIGIN.match(text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 from railfab.bounded_json import load_json
@@ -19,6 +20,11 @@ ENCODINGS = (JSON_IETF, JSON, PROTO)
 
 MOST_FRACTION_DIGITS = 400
 """From which on 64 bits of digits are 0 as a float. decimal64 has 18 (RFC 7950, section 9.3.4), the message 32 bits."""
+
+JSON_SCALARS = tuple(bytes((byte,)) for byte in b'"-0123456789tfn')
+"""The first bytes of JSON that is no container."""
+MOST_SHARED, SHARED_VALUES = 64, 1 << 12
+"""Longest scalar that is kept [bytes], and the number of them."""
 
 _PLAIN = frozenset(
     ("string_val", "int_val", "uint_val", "bool_val", "float_val", "double_val", "bytes_val", "ascii_val")
@@ -112,6 +118,17 @@ def _to_json(value: Any) -> bytes:
 
 
 def _from_json(text: bytes) -> Any:
+    """The value of a JSON text. Short scalars, such as `"up"`, are read once and not once a port."""
+    is_short = len(text) <= MOST_SHARED and text[:1] in JSON_SCALARS
+    return _scalar(text) if is_short else _value(text)
+
+
+@lru_cache(maxsize=SHARED_VALUES)
+def _scalar(text: bytes) -> Any:
+    return _value(text)
+
+
+def _value(text: bytes) -> Any:
     try:
         return load_json(text)
     except ValueError as error:

@@ -121,7 +121,8 @@ class Session(Protocol):
         """Hand a candidate to the device, which validates it, and compare. Raises CommitRefused; changes nothing.
 
         change: the name under which it will be committed. A candidate with a difference may stay on the device for
-        `commit` in this session; no later than its end, and before any other call than `running`, nothing is left.
+        `commit` in this session; no later than its end, and before any other call than `running` and `observe`, nothing
+        is left.
         A drain by `operate` stays: on such a switch a candidate without it gets it.
         """
         ...
@@ -147,8 +148,8 @@ class Session(Protocol):
         """Restore what ran before a change that is pending, from any process; do nothing when it is not pending."""
         ...
 
-    def observe(self) -> Observed:
-        """The live state."""
+    def observe(self, *, resolved: bool = True) -> Observed:
+        """The live state. resolved: whether with the addresses that ports have resolved, which cost much to read."""
         ...
 
     def operate(self, verb: Verb) -> None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from railfab.errors import DeviceError
 from railfab.gnmi import messages
+from railfab.gnmi.paths import wire_elements
 from railfab.metrics import Kind
 from railfab.telemetry.kernel.columns import STOP_BITS, At, KeyKind, Stop, Tables, Undecoded
 from railfab.telemetry.kernel.take import take, take_listed
@@ -23,7 +24,6 @@ from railfab.telemetry.notification import (
     NotificationDecoder,
     deleted,
     may_have_leaves,
-    path_steps,
     root,
 )
 from railfab.telemetry.store import TargetStore
@@ -239,7 +239,7 @@ class Decoder:
     def _parsed_update(self, key: _Key, value: bytes) -> tuple[Known, messages.TypedValue]:
         """What is known of a path, and the value. Raises BadMessage."""
         try:
-            known = self._reference.known((*path_steps(key[0]), *path_steps(key[1])))
+            known = self._reference.known((*wire_elements(key[0]), *wire_elements(key[1])))
             return known, messages.TypedValue.FromString(value)
         except (DecodeError, UnicodeDecodeError) as error:
             raise self._bad(error) from None

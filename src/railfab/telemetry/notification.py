@@ -9,8 +9,15 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from railfab.gnmi import messages
-from railfab.gnmi.paths import Element, matches_elements, proto_elements, to_text_elements
-from railfab.gnmi.values import GnmiValueError, decode
+from railfab.gnmi.paths import (
+    MOST_SHARED,
+    SHARED_PATHS,
+    Element,
+    matches_elements,
+    proto_elements,
+    to_text_elements,
+)
+from railfab.gnmi.values import JSON_SCALARS, GnmiValueError, decode
 from railfab.platforms.shared.json_tree import bare
 from railfab.telemetry.entries import Entries
 from railfab.telemetry.mapping import Match, PathMap, Steps, Undecodable, names
@@ -21,15 +28,9 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 CACHE_PATHS = 1 << 18
-SHARED_PATHS = 1 << 16
-"""Paths that are kept for all targets, so that each is read once and not once a switch."""
-MOST_SHARED = 1 << 9
-"""Longest path of these [bytes, or characters of names and keys]."""
 ROOT_STEPS = 2
 MOST_LABEL = 1 << 10
 """Longest text that becomes a label [characters]; names of ports, queues and peers, and descriptions, are shorter."""
-JSON_SCALARS = tuple(bytes((byte,)) for byte in b'"-0123456789tfn')
-"""The first bytes of JSON that is no container."""
 _MILLISECOND, _MICROSECOND, _NANOSECOND = 1e11, 1e14, 1e17
 """Unix times of our century lie above these in that unit, and below in seconds."""
 _LATEST_NS = 2**63 - 1
@@ -205,16 +206,6 @@ def _known(paths: PathMap, steps: Steps) -> Known:
     pending = tuple(match for match in matches if match.rule.siblings)
     is_text = paths.is_text(steps)
     return Known(steps, plain, pending, is_text, not (plain or pending or is_text))
-
-
-def path_steps(raw: bytes) -> Steps:
-    """The steps of a serialised path. Raises DecodeError or UnicodeDecodeError."""
-    return _steps_of(raw) if len(raw) <= MOST_SHARED else _steps_of.__wrapped__(raw)
-
-
-@lru_cache(maxsize=SHARED_PATHS)
-def _steps_of(raw: bytes) -> Steps:
-    return proto_elements(messages.Path.FromString(raw))
 
 
 def deleted(notification: messages.Notification) -> list[Steps]:

@@ -13,7 +13,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from railfab.gnmi.paths import Element, matches_elements
+from railfab.gnmi.paths import Element, matches_elements, wire_elements
 from railfab.repeated_warnings import RepeatedWarnings
 from railfab.telemetry.budget import SeriesBudget, table_size
 from railfab.telemetry.estimate import PauseEstimates
@@ -21,7 +21,7 @@ from railfab.telemetry.health import MOST_ROOTS, OTHER_ROOTS, Drop, Health
 from railfab.telemetry.kernel.columns import NO_RATE, At, SeriesColumns
 from railfab.telemetry.kernel.take import put
 from railfab.telemetry.mapping import Steps
-from railfab.telemetry.notification import Decoded, Known, path_steps
+from railfab.telemetry.notification import Decoded, Known
 from railfab.telemetry.resets import BOOT_TIME, Resets
 from railfab.telemetry.series import Series
 from railfab.telemetry.table import SeriesTable, target_text
@@ -230,7 +230,7 @@ class TargetStore:
         table = self.table
         while len(self._key_steps) < table.key_count:
             prefix, path = table.key(len(self._key_steps))
-            steps = (*path_steps(prefix), *path_steps(path))
+            steps = (*wire_elements(prefix), *wire_elements(path))
             self._key_steps.append(tuple(self._elements.setdefault(step, step) for step in steps))
         for gone in paths:
             keys = [row for row, steps in enumerate(self._key_steps) if matches_elements(gone, steps)]

@@ -233,6 +233,19 @@ class SessionLaws:
             (found.network_instance, found.peer) for found in model.neighbors
         }
 
+    def test_the_state_is_read_beside_a_candidate_which_stays(self, switch: Endpoint, other: str) -> None:
+        change = _change("observed")
+        with self.opened(switch) as session:
+            staged = session.stage(other, change)
+            beside = session.observe(resolved=False)
+            session.commit(staged, change, LONG_S)
+            session.confirm(change)
+            alone = session.observe()
+        assert {port.resolved_addresses for port in beside.interfaces} == {None}
+        assert [port.name for port in beside.interfaces] == [port.name for port in alone.interfaces]
+        with self.opened(switch) as session:
+            assert session.stage(other).diff == ""
+
     def drained(self, switch: Endpoint) -> tuple[bool, bool]:
         """Whether the running configuration drains the switch, and whether a verb made it so."""
         with self.opened(switch) as session:

@@ -235,6 +235,11 @@ class Topology:
     def by_name(self) -> Mapping[str, Node]:
         return {node.name: node for node in self.nodes}
 
+    @cached_property
+    def by_loopback(self) -> Mapping[Address, Node]:
+        """The switches that have a loopback, by its address."""
+        return {node.loopback: node for node in self.switches() if node.loopback is not None}
+
     def ports(self) -> Iterator[tuple[CabledPort, CabledPort, Link]]:
         """Every port of the fabric: the port, its peer, and the link between them."""
         for link in self.links:

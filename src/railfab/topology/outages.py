@@ -69,7 +69,7 @@ class Outages:
         """The NICs without a leaf that reaches others, and those with fewer such leaves than without this outage."""
         near = dict.fromkeys(leaf for name in switches for leaf in (name, *self.below.get(name, ())))
         touched = {nic for leaf in near if self._is_down(leaf, switches) for nic in self.nics_on.get(leaf, ())}
-        cut = {nic for nic in touched if self._is_cut(nic, switches)}
+        cut = {nic for nic in touched if self._are_down(self.nics[nic], switches)}
         return cut, touched - cut
 
     def nics_behind(self, switch: str) -> int:
@@ -83,15 +83,16 @@ class Outages:
         if not self.peers.get(name, frozenset()).isdisjoint(switches):
             return True
         out = switches | drained if drained else switches
+        near = [leaf for leaf in (name, *self.below.get(name, ())) if self._is_down(leaf, out, name)]
         return any(
-            self._is_cut(nic, out, name) and not self._is_cut(nic, out) and not self._is_cut(nic, drained, name)
-            for leaf in (name, *self.below.get(name, ()))
-            if self._is_down(leaf, out, name)
-            for nic in self.nics_on.get(leaf, ())
+            self._are_down(leaves, out, name)
+            and not self._are_down(leaves, out)
+            and not self._are_down(leaves, drained, name)
+            for leaves in {self.nics[nic] for leaf in near for nic in self.nics_on.get(leaf, ())}
         )
 
-    def _is_cut(self, nic: NicOfNet, switches: Set[str], name: str = "") -> bool:
-        return all(self._is_down(leaf, switches, name) for leaf in self.nics[nic])
+    def _are_down(self, leaves: Set[str], switches: Set[str], name: str = "") -> bool:
+        return all(self._is_down(leaf, switches, name) for leaf in leaves)
 
     def _is_down(self, leaf: str, switches: Set[str], name: str = "") -> bool:
         """Whether a leaf is among these switches and this one, or has uplinks to these alone."""

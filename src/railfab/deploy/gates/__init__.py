@@ -11,6 +11,7 @@ from railfab.deploy.gates.source import PREFIX, TelemetrySource
 from railfab.deploy.gates.state import StateGate
 from railfab.deploy.gates.telemetry import TelemetryGate
 from railfab.deploy.gates.traffic import wait_until_idle
+from railfab.deploy.kept_sessions import KeptSessions
 from railfab.deploy.run import nornir_of
 from railfab.endpoints import Endpoints
 from railfab.endpoints.secrets import SecretSource
@@ -44,12 +45,17 @@ def source_of(fabric: Design, url: str | None = None) -> Source | None:
 
 
 def gates_of(
-    fabric: Design, endpoints: Endpoints, source: Source | None = None, stop_requested: threading.Event | None = None
+    fabric: Design,
+    endpoints: Endpoints,
+    kept: KeptSessions,
+    source: Source | None = None,
+    stop_requested: threading.Event | None = None,
 ) -> tuple[Gate, ...]:
     """The gates of a roll-out over these switches that read them, and their telemetry.
 
-    source: without it there is no gate of the telemetry. stop_requested: ends every wait.
+    kept: the open sessions of the roll-out. source: without it there is no gate of the telemetry. stop_requested: ends
+    every wait.
     """
     stop = stop_requested or threading.Event()
-    state = StateGate(fabric, nornir_of(fabric, endpoints, stop), stop_requested=stop)
+    state = StateGate(fabric, nornir_of(fabric, endpoints, stop), kept, stop_requested=stop)
     return (state,) if source is None else (state, TelemetryGate(fabric, source, stop))

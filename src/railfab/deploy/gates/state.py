@@ -15,9 +15,10 @@ from typing import Any
 from nornir.core import Nornir
 
 from railfab.deploy.gates.contract import GateFailure
-from railfab.deploy.gates.sessions import GateSessions
+from railfab.deploy.kept_sessions import KeptSessions
 from railfab.deploy.live_qos import qos_findings
 from railfab.deploy.run import readings_of
+from railfab.deploy.tasks import observe_kept
 from railfab.deploy.verify import live_findings, session_peers
 from railfab.device import Observed, interfaces_of_peers
 from railfab.errors import RailfabError, raise_all
@@ -63,21 +64,21 @@ class KnownState:
 class StateGate:
     """Compares the live state of switches with the intent, and fails for errors that were not there before the wave.
 
-    within_s: how long it waits for new errors to end. stop_requested: ends that wait.
+    kept: the open sessions of the roll-out, which it uses and adds to; the roll-out closes them. within_s: how long it
+    waits for new errors to end. stop_requested: ends that wait.
     """
 
     fabric: Design
     nornir: Nornir
+    kept: KeptSessions
     within_s: float = SETTLES_WITHIN_S
     stop_requested: threading.Event = field(default_factory=threading.Event)
     name: str = "state"
     before_undrain: bool = True
     _before: dict[str, KnownState] = field(default_factory=dict, init=False)
-    _sessions: GateSessions = field(default_factory=GateSessions, init=False)
 
     def baseline(self, switches: Sequence[str]) -> None:
-        self._sessions.close()
-        states, unread = self._observe(switches, keep=True)
+        states, unread = self._observe(switches)
         raise_all(list(unread.values()))
         self._before = {name: self._state(name, observed) for name, observed in states.items()}
 
@@ -86,7 +87,7 @@ class StateGate:
         end = monotonic() + self.within_s
         left = list(switches)
         while True:
-            states, unread = self._observe(left, keep=False)
+            states, unread = self._observe(left)
             failures = {name: tuple(self._new(name, states[name], switches)) for name in states}
             failures |= {name: (self._unread(name, error),) for name, error in unread.items()}
             left = [name for name in left if failures[name]]
@@ -113,13 +114,10 @@ class StateGate:
             problem = "what was read before the wave is damaged"
             raise RailfabError(f"gate {self.name}", problem, "Run railfab deploy --abort") from None
 
-    def _observe(
-        self, names: Sequence[str], *, keep: bool
-    ) -> tuple[Mapping[str, Observed], Mapping[str, RailfabError]]:
-        """keep: whether the sessions stay open for the reading after the wave."""
+    def _observe(self, names: Sequence[str]) -> tuple[Mapping[str, Observed], Mapping[str, RailfabError]]:
         wanted = frozenset(names)
         among = self.nornir.filter(filter_func=lambda host: host.name in wanted)
-        read = readings_of(among, self._sessions.observe_and_keep if keep else self._sessions.observe)
+        read = readings_of(among, observe_kept, kept=self.kept)
         return read.answers, read.unread
 
     def _state(self, name: str, observed: Observed) -> KnownState:

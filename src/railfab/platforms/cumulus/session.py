@@ -168,9 +168,9 @@ class CumulusSession:
                 raise DeviceError(self._name, problem, "Find the revision in `nv config history`, and apply it")
         self._run(f"{self._commands['detach']}; {switch_changes.ending_script(REVERTED, change_token(change))}")
 
-    def observe(self) -> Observed:
+    def observe(self, *, resolved: bool = True) -> Observed:
         """The live state. Raises DeviceError, naming a command that does not answer."""
-        verbs = ("neighbors", "addresses", "resolved", "heard", "roce")
+        verbs = ("neighbors", "addresses", "heard", "roce", *(("resolved",) if resolved else ()))
         script = switch_changes.joined(*(self._commands[verb] for verb in verbs))
         parts = parts_of(self._run(script, within_s=self._read_within_s).out)
         return observed(self._name, **dict(zip(verbs, parts, strict=True)))

@@ -14,7 +14,7 @@ from railfab.platforms.cumulus.roce_state import RoceOperation, roce_ports
 from railfab.platforms.shared.frr_state import observed_state
 
 
-def observed(name: str, *, neighbors: str, addresses: str, resolved: str, heard: str, roce: str) -> Observed:
+def observed(name: str, *, neighbors: str, addresses: str, heard: str, roce: str, resolved: str = "") -> Observed:
     """The live state from the outputs of commands. Devices that no model names are left out. Raises DeviceError."""
     state = observed_state(name, interface_name=_named, neighbors=neighbors, addresses=addresses, resolved=resolved)
     far_ends, done = lldp_neighbors(name, heard), roce_ports(roce)

@@ -37,7 +37,8 @@ COMMIT_WITHIN_S = 120.0
 """Limit of a commit, and of saving [s]."""
 MARKER = " ! block"
 """A comment; with a blank before it, it ends no section either."""
-OBSERVED = ("interfaces", "lldp", "neighbors", "bfd", "arp", "nd")
+OBSERVED = ("interfaces", "lldp", "neighbors", "bfd")
+RESOLVED = ("arp", "nd")
 FACTORY_NAME = "localhost"
 _HEAD = re.compile(r"\A(?:!.*\n)+")
 _HEADER = re.compile(r"^! device: (\S+) \((.+), EOS-(\S+)\)$", re.MULTILINE)
@@ -166,16 +167,19 @@ class EosSession:
         if token == sessions.timed or token in sessions.pending:
             self._refusing(self._verbs["revert"].format(session=token))
 
-    def observe(self) -> Observed:
-        self._leave()
-        return observed_state({verb: self._json(verb) for verb in OBSERVED} | {"ecn": self._marks()})
+    def observe(self, *, resolved: bool = True) -> Observed:
+        verbs = (*OBSERVED, *(RESOLVED if resolved else ()))
+        commands = [self._verbs[verb] for verb in (*verbs, "ecn")]
+        *answers, marks = self._cli.run_together(
+            *commands, within_s=self._read_within_s, unchecked=(self._verbs["ecn"],)
+        )
+        read = {verb: self._value(self._verbs[verb], answer) for verb, answer in zip(verbs, answers, strict=True)}
+        return observed_state(read | {"ecn": self._marks(marks)})
 
-    def _marks(self) -> Mapping[str, Any]:
+    def _marks(self, answer: str) -> Mapping[str, Any]:
         """Counters of marks by queue; empty where EOS does not have them, as on vEOS and cEOS."""
         try:
-            return self._json("ecn")
-        except Unreachable:
-            raise
+            return self._value(self._verbs["ecn"], answer)
         except DeviceError:
             return {}
 

@@ -20,9 +20,12 @@ UNMARKED = "-"
 
 
 def observed_state(answers: Mapping[str, Json]) -> Observed:
-    """Interfaces with their neighbours, and BGP sessions. answers: by name of the verb in `dialect.yml`."""
+    """Interfaces with their neighbours, and BGP sessions.
+
+    answers: by name of the verb in `dialect.yml`; without `arp` no resolved addresses are reported.
+    """
     heard = answers["lldp"].get("lldpNeighbors", {})
-    resolved = _resolved(answers["arp"], "ipV4Neighbors"), _resolved(answers["nd"], "ipV6Neighbors")
+    resolved = _resolved_by_port(answers) if "arp" in answers else None
     interfaces = answers["interfaces"].get("interfaces", {})
     marks = answers["ecn"].get("intfQueueCounters", {})
     return Observed(
@@ -31,7 +34,7 @@ def observed_state(answers: Mapping[str, Json]) -> Observed:
                 name,
                 shown,
                 heard.get(name, {}),
-                frozenset().union(*(each.get(name, ()) for each in resolved)),
+                None if resolved is None else frozenset(resolved.get(name, ())),
                 _marking(marks.get(name)),
             )
             for name, shown in interfaces.items()
@@ -41,7 +44,7 @@ def observed_state(answers: Mapping[str, Json]) -> Observed:
 
 
 def _interface(
-    name: str, shown: Json, heard: Json, resolved: frozenset[IpAddress], marking: frozenset[int] | None
+    name: str, shown: Json, heard: Json, resolved: frozenset[IpAddress] | None, marking: frozenset[int] | None
 ) -> ObservedInterface:
     neighbor: Json = next(iter(heard.get("lldpNeighborInfo", ())), {})
     return ObservedInterface(
@@ -64,13 +67,14 @@ def _marking(marks: Json | None) -> frozenset[int] | None:
     return frozenset(int(queue) for queue, count in counters.items() if count != UNMARKED)
 
 
-def _resolved(answer: Json, key: str) -> dict[str, set[IpAddress]]:
+def _resolved_by_port(answers: Mapping[str, Json]) -> dict[str, set[IpAddress]]:
     """Addresses by interface; an entry of an SVI names the port after it: `Vlan10, Ethernet1`."""
     addresses: dict[str, set[IpAddress]] = {}
-    for vrf in answer.get("vrfs", {"default": answer}).values():
-        for entry in vrf.get(key, ()):
-            for interface in entry["interface"].split(", "):
-                addresses.setdefault(interface, set()).add(ip_address(entry["address"].partition("%")[0]))
+    for answer, key in ((answers["arp"], "ipV4Neighbors"), (answers["nd"], "ipV6Neighbors")):
+        for vrf in answer.get("vrfs", {"default": answer}).values():
+            for entry in vrf.get(key, ()):
+                for interface in entry["interface"].split(", "):
+                    addresses.setdefault(interface, set()).add(ip_address(entry["address"].partition("%")[0]))
     return addresses
 
 

@@ -101,9 +101,9 @@ class FrrSession:
         """Restore the configuration that ran before the change; the startup configuration was never another."""
         self._ask("revert", change=str(change))
 
-    def observe(self) -> Observed:
+    def observe(self, *, resolved: bool = True) -> Observed:
         """The live state. Raises DeviceError, naming a daemon that does not run."""
-        answer = self._ask("observe")
+        answer = self._ask("observe", resolved=resolved)
         return observed_state(
             self._name,
             interface_name=interface_name,

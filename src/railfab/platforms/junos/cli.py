@@ -129,11 +129,11 @@ class JunosCli(JunosShows, VirtualCli):
         self._require_permission()
         return software.add(self._device, path)
 
-    def run(self, command: str) -> str:
+    def run(self, command: str, form: str = "") -> str:
         """Run an operational command from configuration mode."""
         self.mode = OPERATIONAL
         try:
-            return self._output(command)
+            return self._output(f"{command} | {form}" if form else command)
         finally:
             self.mode = CONFIGURATION
 

@@ -198,8 +198,7 @@ class JunosSession:
             self._edit(self._cli, "previous")
             self._edit(self._cli, "keep", change=REVERTED)
 
-    def observe(self) -> Observed:
-        self._unload()
+    def observe(self, *, resolved: bool = True) -> Observed:
         interfaces = self._entries("interfaces", "interface-information", "physical-interface")
         heard = {
             _data(entry, "lldp-local-port-id"): entry
@@ -209,11 +208,16 @@ class JunosSession:
             _data(entry, "session-neighbor"): _data(entry, "session-state") == "Up"
             for entry in self._entries("bfd", "bfd-session-information", "bfd-session")
         }
-        resolved = self._resolved()
+        addresses = self._resolved() if resolved else {}
         in_effect = self._qos_in_effect()
         return Observed(
             interfaces=tuple(
-                _interface(entry, heard.get(name), resolved.get(name, frozenset()), in_effect.get(name))
+                _interface(
+                    entry,
+                    heard.get(name),
+                    addresses.get(name, frozenset()) if resolved else None,
+                    in_effect.get(name),
+                )
                 for entry in interfaces
                 for name in (_data(entry, "name"),)
             ),
@@ -423,7 +427,7 @@ def _data(entry: dict[str, Any], name: str) -> str:
 def _interface(
     entry: dict[str, Any],
     heard: dict[str, Any] | None,
-    resolved: frozenset[IpAddress],
+    resolved: frozenset[IpAddress] | None,
     in_effect: PortQosInEffect | None,
 ) -> ObservedInterface:
     units = [family for unit in entry.get("logical-interface", ()) for family in unit.get("address-family", ())]

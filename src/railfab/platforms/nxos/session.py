@@ -33,7 +33,8 @@ logger = logging.getLogger(__name__)
 
 REPLACE_WITHIN_S = 300.0
 """Limit of a replacement, its check, a checkpoint and a save [s]."""
-OBSERVED = ("interfaces", "lldp", "sessions", "bfd", "arp", "nd")
+OBSERVED = ("interfaces", "lldp", "sessions", "bfd")
+RESOLVED = ("arp", "nd")
 FACTORY_NAME = "switch"
 CHECKED = "Patch validation completed successful"
 REPLACED = ("Configure replace completed successfully", "Rollback Patch is Empty")
@@ -166,9 +167,10 @@ class NxosSession:
         elif made is not None:
             self._delete(made.new, made.old)
 
-    def observe(self) -> Observed:
+    def observe(self, *, resolved: bool = True) -> Observed:
         pfc = self._said("pfc", within_s=self._read_within_s)
-        return observed_state({verb: self._json(verb) for verb in OBSERVED}, pfc)
+        verbs = (*OBSERVED, *(RESOLVED if resolved else ()))
+        return observed_state({verb: self._json(verb) for verb in verbs}, pfc)
 
     def install(self, image: Image) -> None:
         self._refuse_pending(self._text(), self._files())

@@ -25,18 +25,21 @@ _SHORTENED = re.compile(r"(Eth|Po|Lo)(\d\S*)")
 def observed_state(answers: Mapping[str, Json], pfc: str = "") -> Observed:
     """Interfaces with their neighbours, and BGP sessions.
 
-    answers: by name of the verb in `dialect.yml`. pfc: text of `show interface priority-flow-control`.
+    answers: by name of the verb in `dialect.yml`; without `arp` no resolved addresses are reported. pfc: text of
+    `show interface priority-flow-control`.
     """
     paused = _pfc(pfc)
     heard = {_name(row["l_port_id"]): row for row in _rows(answers["lldp"], "nbor_detail")}
-    resolved = _resolved(answers["arp"], answers["nd"])
+    resolved = _resolved(answers["arp"], answers["nd"]) if "arp" in answers else None
     return Observed(
         interfaces=tuple(
             replace(
-                _interface(row, heard.get(name := _name(row["interface"]), {}), resolved.get(name, frozenset())),
+                _interface(name, row, heard.get(name, {})),
+                resolved_addresses=None if resolved is None else resolved.get(name, frozenset()),
                 pfc=paused.get(name),
             )
             for row in _rows(answers["interfaces"], "interface")
+            for name in (_name(row["interface"]),)
         ),
         sessions=tuple(_sessions(answers["sessions"], answers["bfd"])),
     )
@@ -60,16 +63,15 @@ def _name(interface: str) -> str:
     return interface_name(f"{_SHORT[match[1]]}{match[2]}" if match else interface)
 
 
-def _interface(row: Json, heard: Json, resolved: frozenset[IpAddress]) -> ObservedInterface:
+def _interface(name: str, row: Json, heard: Json) -> ObservedInterface:
     """An interface; an SVI has keys of its own (NAPALM)."""
     return ObservedInterface(
-        name=_name(row["interface"]),
+        name=name,
         oper_up=row.get("svi_line_proto", row.get("state")) == "up",
         enabled=row.get("svi_admin_state", row.get("admin_state", "up")) == "up",
         mtu_bytes=_number(row.get("svi_mtu", row.get("eth_mtu"))),
         neighbor_device=heard.get("sys_name"),
         neighbor_interface=heard.get("port_id"),
-        resolved_addresses=resolved,
     )
 
 

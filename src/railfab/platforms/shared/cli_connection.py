@@ -187,15 +187,16 @@ class CliConnection:
         """The output of each command, up to the prompt before the next one. Raises DeviceError without that.
 
         A terminal may echo a line before its prompt, and after it again: netmiko has seen EOS and NX-OS do so.
+        A pattern that begins with the end of a line is looked for several times as fast as one with its begin.
         """
         first, *others = commands
         answers, rest = [], output.partition(first)[2].partition("\n")[2]
         for command in others:
-            prompt = f"(?m:^){self._prompt}"
-            typed = re.search(rf"(?:{prompt}\n?{re.escape(command)}.*\n)+|{prompt}", rest)
+            prompt, rest = f"(?m:^){self._prompt}", f"\n{rest}"
+            typed = re.search(rf"\n(?:(?:{prompt}\n?{re.escape(command)}.*\n)+|{prompt})", rest)
             if typed is None:
                 raise self._other_system()
-            answers.append(rest[: typed.start()].removeprefix(f"{command}\n").strip("\n"))
+            answers.append(rest[1 : typed.start() + 1].removeprefix(f"{command}\n").strip("\n"))
             rest = rest[typed.end() :]
         return [*answers, self._before_prompt(rest)]
 

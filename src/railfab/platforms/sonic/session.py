@@ -43,6 +43,7 @@ READ_WITHIN_S, CHECK_WITHIN_S, CHANGE_WITHIN_S = 60.0, 600.0, 900.0
 CONTEXT_LINES = 3
 NO_COMMAND = 127
 UPGRADE = "Upgrade it to 202111 or later, which has the generic config updater"
+OBSERVED = ("neighbors", "addresses", "lldp", "ports", "queues", "asic")
 
 
 class SonicSession:
@@ -146,9 +147,9 @@ class SonicSession:
         if record is not None and record.name == change:
             self._revert(change_token(change))
 
-    def observe(self) -> Observed:
+    def observe(self, *, resolved: bool = True) -> Observed:
         """The live state. Raises DeviceError, naming a command that does not answer."""
-        verbs = ("neighbors", "addresses", "resolved", "lldp", "ports", "queues", "asic")
+        verbs = (*OBSERVED, *(("resolved",) if resolved else ()))
         script = f"; echo; echo '{MARK}'; ".join(self._commands[verb] for verb in verbs)
         parts = self._run(script, within_s=self._read_within_s).out.split(f"\n{MARK}\n")
         return observed(self._name, **dict(zip(verbs, parts, strict=True)))

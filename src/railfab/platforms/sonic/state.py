@@ -23,7 +23,7 @@ def model_name(device: str) -> str:
 
 
 def observed(
-    name: str, *, neighbors: str, addresses: str, resolved: str, lldp: str, ports: str, queues: str, asic: str
+    name: str, *, neighbors: str, addresses: str, lldp: str, ports: str, queues: str, asic: str, resolved: str = ""
 ) -> Observed:
     """The live state from the outputs of commands. Devices that no model names are left out. Raises DeviceError.
 

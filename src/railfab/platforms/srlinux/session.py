@@ -27,7 +27,7 @@ from railfab.platforms.srlinux.drain import DRAIN, is_in_maintenance
 from railfab.platforms.srlinux.drain_limits import refusals
 from railfab.platforms.srlinux.drain_verb import MARK_PATH, is_drained_by_verb, with_drain, without_drain
 from railfab.platforms.srlinux.set_request import PATHS, managed, restorable, set_request, system_of
-from railfab.platforms.srlinux.state import MAC_TABLES, STATE_PATHS, has_svis, observed_state
+from railfab.platforms.srlinux.state import MAC_TABLES, NEIGHBOR_PATHS, STATE_PATHS, has_svis, observed_state
 from railfab.platforms.srlinux.stated import lost_access, new_servers, without_secrets
 from railfab.platforms.srlinux.tree import difference, read_tree, stripped, tree_of
 
@@ -146,8 +146,10 @@ class GnmiSession:
             if self._status(change) == UNCONFIRMED:
                 raise
 
-    def observe(self) -> Observed:
-        updates = list(self._client.once(STATE_PATHS))
+    def observe(self, *, resolved: bool = True) -> Observed:
+        if not resolved:
+            return observed_state(merged(self._client.once(STATE_PATHS)), resolved=False)
+        updates = list(self._client.once((*STATE_PATHS, *NEIGHBOR_PATHS)))
         state = merged(updates)
         if has_svis(state):
             state = merged((*updates, *self._client.once((MAC_TABLES,))))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from ipaddress import ip_address, ip_interface
 
 from railfab.device import IpAddress, IpNetwork, Observed, ObservedBgpSession, ObservedInterface, svi_name
@@ -19,8 +20,6 @@ STATE_PATHS = (
     f"{_UNIT}/ip-mtu",
     f"{_UNIT}/ipv4/address",
     f"{_UNIT}/ipv6/address",
-    f"{_UNIT}/ipv4/arp/neighbor",
-    f"{_UNIT}/ipv6/neighbor-discovery/neighbor",
     f"{_LLDP}/system-name",
     f"{_LLDP}/port-id",
     f"{_BGP}/session-state",
@@ -29,6 +28,7 @@ STATE_PATHS = (
     f"{_BFD}/ipv6-link-local-interface",
     f"{_BFD}/remote-address",
 )
+NEIGHBOR_PATHS = (f"{_UNIT}/ipv4/arp/neighbor", f"{_UNIT}/ipv6/neighbor-discovery/neighbor")
 MAC_TABLES = "/network-instance[name=*]/bridge-table/mac-table/mac"
 """Read where there are SVIs: a chassis that cannot bridge lacks the node, and would refuse the whole request."""
 
@@ -40,19 +40,19 @@ def has_svis(answers: Json) -> bool:
     return any(port.get("name") == IRB for port in stripped(answers).get("interface", []))
 
 
-def observed_state(answers: Json) -> Observed:
+def observed_state(answers: Json, *, resolved: bool = True) -> Observed:
     """Interfaces in front-panel order, and BGP sessions by network instance and interface.
 
-    A session's neighbour is the LLDP neighbour of its interface.
+    A session's neighbour is the LLDP neighbour of its interface. resolved: whether the neighbours were read.
     """
     state = stripped(answers)
     neighbors = dict(_neighbors(state))
     ports = {str(port["name"]): port for port in state.get("interface", []) if is_managed(str(port["name"]))}
     observed = [name for name in ports if is_port(name) or model_lag(name)]
-    resolved = _resolved(state, ports)
+    addresses = _resolved(state, ports) if resolved else {}
     return Observed(
         interfaces=tuple(
-            _interface(name, ports[name], neighbors.get(name, {}), resolved.get(name, frozenset()))
+            _interface(name, ports[name], neighbors.get(name, {}), addresses.get(name))
             for name in sorted(observed, key=_position)
         ),
         sessions=tuple(sorted(_sessions(state, _Subnets(ports), neighbors), key=_session_key)),
@@ -79,7 +79,7 @@ def _neighbors(state: Json) -> Iterator[tuple[str, Json]]:
 def _resolved(state: Json, ports: Json) -> dict[str, frozenset[IpAddress]]:
     """The addresses that each port has resolved, or that its VLAN has to a MAC address learned on it."""
     learned = _learned_macs(state)
-    addresses: dict[str, set[IpAddress]] = {}
+    addresses: dict[str, set[IpAddress]] = {name: set() for name in ports}
     for name, port in ports.items():
         for unit in port.get("subinterface", []):
             for address, mac in _neighbors_of(unit):
@@ -110,7 +110,7 @@ def _learned_macs(state: Json) -> dict[tuple[str, str], str]:
     }
 
 
-def _interface(name: str, port: Json, neighbor: Json, resolved: frozenset[IpAddress]) -> ObservedInterface:
+def _interface(name: str, port: Json, neighbor: Json, resolved: frozenset[IpAddress] | None) -> ObservedInterface:
     unit: Json = next((unit for unit in port.get("subinterface", []) if str(unit.get("index")) == "0"), {})
     mtu = unit.get("ip-mtu")
     return ObservedInterface(
@@ -127,9 +127,14 @@ class _Subnets:
     """The subnets of the interfaces, by which a peer's address is found."""
 
     def __init__(self, ports: Json) -> None:
-        self._subnets = [
+        self._ports = ports
+
+    @cached_property
+    def _subnets(self) -> list[tuple[IpNetwork, str]]:
+        """Each subnet and its interface, in the order of the ports."""
+        return [
             (ip_interface(address["ip-prefix"]).network, name)
-            for port, state in ports.items()
+            for port, state in self._ports.items()
             for unit in state.get("subinterface", [])
             if (name := interface_of(f"{port}.{unit.get('index')}")) is not None
             for family in ("ipv4", "ipv6")

@@ -71,10 +71,11 @@ class ToySession:
     def revert(self, change: ChangeName) -> None:
         self._cli.run(self._verbs["revert"].format(change=change))
 
-    def observe(self) -> Observed:
+    def observe(self, *, resolved: bool = True) -> Observed:
         state = json.loads(self._cli.run(self._verbs["state"]))
+        unresolved = {} if resolved else {"resolved_addresses": None}
         return Observed(
-            interfaces=tuple(ObservedInterface(**entry) for entry in state["interfaces"]),
+            interfaces=tuple(ObservedInterface(**entry | unresolved) for entry in state["interfaces"]),
             sessions=tuple(map(_observed, state["sessions"])),
         )
 
