@@ -17,10 +17,11 @@ from typing import Any
 
 from tests.diagnosis.trials import AFTER_S, DiagnosisRack, both, expected_codes, expected_of
 from tests.faults.mistakes import Mistake, jobs, mistakes
-from tests.faults.translation import LISTED, inexpressible, translated
+from tests.faults.translation import LISTED, inexpressible, rack, translated
 from tests.faults.trial import Refused, rack_of
 
 from railfab.diagnosis import FabricDiagnosis
+from railfab.fabric import Design
 
 RESULTS = Path(__file__).parent / "results"
 HEALTHY = ("ring", "incast", "allreduce", "light", "mixed")
@@ -42,24 +43,26 @@ def faults(served: str) -> list[Mistake]:
 def pairs(served: str) -> list[tuple[Mistake, Mistake]]:
     """Two faults of different causes that do not change one switch's configuration both, in a fixed random order."""
     listed = faults(served)
-    candidates = [pair for pair in combinations(listed, 2) if _are_apart(*pair)]
+    fabric = rack(served)
+    candidates = [pair for pair in combinations(listed, 2) if _are_apart(*pair, fabric)]
     return Random(SEED).sample(candidates, PAIRS)
 
 
-def _are_apart(first: Mistake, second: Mistake) -> bool:
-    one, another = expected_of(first), expected_of(second)
-    return not one.codes & another.codes and not one.places & another.places and not (first.flaps or second.flaps)
+def _are_apart(first: Mistake, second: Mistake, fabric: Design) -> bool:
+    expected = [expected_of(mistake, fabric) for mistake in (first, second)]
+    codes, places = ({*expected[0].codes} & expected[1].codes, {*expected[0].places} & expected[1].places)
+    return not codes and not places and not (first.flaps or second.flaps)
 
 
 def _single(rack: DiagnosisRack, mistake: Mistake) -> dict[str, Any]:
-    expected, found = expected_of(mistake), rack.diagnosis(mistake)
+    expected, found = expected_of(mistake, rack.fabric), rack.diagnosis(mistake)
     ranks = [rank for rank in range(1, len(found.causes) + 1) if expected.is_named(found, rank)]
     return {"rank": min(ranks, default=0), "causes": _codes(found), "window_s": round(found.window_s, 1)}
 
 
 def _pair(rack: DiagnosisRack, first: Mistake, second: Mistake) -> dict[str, Any]:
     found = rack.diagnosis(both(first, second))
-    named = [expected_of(each).is_named(found, FIRST_THREE) for each in (first, second)]
+    named = [expected_of(each, rack.fabric).is_named(found, FIRST_THREE) for each in (first, second)]
     return {"named": sum(named), "causes": _codes(found), "window_s": round(found.window_s, 1)}
 
 

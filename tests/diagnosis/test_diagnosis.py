@@ -12,7 +12,7 @@ from tests.faults.mistakes import Mistake, mistakes
 from tests.faults.translation import LISTED, NotExpressible, _edits, _store, rack, translated
 
 from railfab.deploy.gates import TelemetrySeries
-from railfab.diagnosis import FabricDiagnosis, TelemetryWindow
+from railfab.diagnosis import FabricDiagnosis, Observations, TelemetryWindow
 from railfab.diagnosis.catalogue import causes
 from railfab.fabric import Design
 
@@ -58,7 +58,9 @@ def test_the_setting_that_differs_is_named_first(served: str) -> None:
         with suppress(NotExpressible):
             found = diagnosed(observations(rack(served), texts=_texts(mistake, served)))
             tried += 1
-            if not (expected_of(mistake).is_named(found, 1) and all(cause.evidence for cause in found.causes)):
+            if not (
+                expected_of(mistake, rack(served)).is_named(found, 1) and all(cause.evidence for cause in found.causes)
+            ):
                 wrong[mistake.id] = codes(found)
     assert wrong == {}
     assert tried > len(CONFIGURED) / 2
@@ -158,7 +160,18 @@ def test_a_silent_switch_is_without_power_where_its_links_are_down_and_hangs_whe
     assert (off.read, off.switches, off.healthy) == (3, 4, False)
     assert codes(diagnosed(observations(fabric, silent={SPINE}, unread={SPINE}))) == ["control-plane"]
     assert codes(diagnosed(observations(fabric, silent={SPINE}))) == ["telemetry-server"]
+    assert codes(diagnosed(with_sessions(observations(fabric, silent={SPINE}, unread={SPINE})))) == ["telemetry-server"]
     assert codes(diagnosed(observations(fabric, unread={SPINE}))) == ["management-access"]
+
+
+def with_sessions(seen: Observations) -> Observations:
+    """The same with telemetry of BGP sessions, all of which are up."""
+    up = {
+        TelemetrySeries("fabric_bgp_session_up", (("device", name), ("peer", peer))): 1.0
+        for name, peer in seen.session_ports
+    }
+    first, last = seen.window.readings
+    return replace(seen, window=TelemetryWindow([first, replace(last, values={**last.values, **up})]))
 
 
 def test_a_session_that_is_opened_again_within_the_window_is_no_cause(fabric: Design) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 from tests.faults.mistakes import LOADER, Mistake
-from tests.faults.trial import Rack, Refused, Scrape
+from tests.faults.trial import FLAP_S, SCRAPE_S, Rack, Refused, Scrape
 
 from railfab.deploy import nornir_of
 from railfab.deploy.gates import TelemetryReading, TelemetrySeries
@@ -19,6 +19,7 @@ from railfab.deploy.gates.contract import CLOCKS, UPDATED
 from railfab.deploy.run import Readings, readings_of
 from railfab.deploy.tasks import inspect
 from railfab.diagnosis import METRICS, FabricDiagnosis, FaultPlace, Observations, TelemetryWindow, diagnose
+from railfab.fabric import Design
 
 WANTED = METRICS | frozenset(CLOCKS)
 SPEED = 5.0
@@ -56,26 +57,21 @@ def expected_codes() -> Mapping[str, frozenset[str]]:
     return {fault: frozenset(codes.split()) for codes, faults in document.items() for fault in faults}
 
 
-def expected_of(mistake: Mistake) -> ExpectedCause:
-    """The cause of a fault: at its switches, the switches of its ports, or its hosts."""
-    ports = (*mistake.links, *mistake.dark, *mistake.losing, *(part for pair in mistake.exchanged for part in [pair]))
-    names = {
-        *mistake.edits,
-        *mistake.texts,
-        *(port[0] for port in ports),
-        *(port[0] for port in mistake.optics),
-        *mistake.slow_hosts,
-        *mistake.hung,
-        *mistake.unpowered,
-        *mistake.silent,
+def expected_of(mistake: Mistake, fabric: Design) -> ExpectedCause:
+    """The cause of a fault: at its switches, at either end of its links, or at its hosts."""
+    ports = {(node, port) for node, port, *_ in (*mistake.links, *mistake.dark, *mistake.losing, *mistake.exchanged)}
+    ends = {
+        end.node for port, peer, _ in fabric.topology.ports() if (port.node, port.name) in ports for end in (port, peer)
     }
-    return ExpectedCause(expected_codes()[mistake.id], frozenset(names))
+    named = (mistake.edits, mistake.texts, mistake.slow_hosts, mistake.hung, mistake.unpowered, mistake.silent)
+    optics = {node for node, *_ in mistake.optics}
+    return ExpectedCause(expected_codes()[mistake.id], frozenset().union(ends, optics, *named))
 
 
 class DiagnosisRack(Rack):
     """A rack on which faults are made, and diagnosed while they last."""
 
-    def __init__(self, fabric: Any, state: Path) -> None:
+    def __init__(self, fabric: Design, state: Path) -> None:
         super().__init__(fabric, state, WANTED, speed=SPEED)
         self.read: Readings[Any] = Readings({}, {})
 
@@ -85,10 +81,12 @@ class DiagnosisRack(Rack):
 
     def diagnosis(self, mistake: Mistake, after_s: float = AFTER_S) -> FabricDiagnosis:
         """The diagnosis of a fabric with a fault. Raises Refused where the switch refuses it."""
-        trial = self.tried(mistake, BEFORE_S, after_s)
+        flaps_s = 2 * FLAP_S * mistake.flaps
+        trial = self.tried(mistake, BEFORE_S, after_s + flaps_s)
         if trial.refused:
             raise Refused(trial.refused)
-        return self._diagnosed([scrape for scrape in trial.scrapes if scrape[0] >= trial.made_s])
+        since_s = trial.made_s - SCRAPE_S if mistake.flaps else trial.made_s  # what flaps has done so at the end of it
+        return self._diagnosed([scrape for scrape in trial.scrapes if scrape[0] >= since_s])
 
     def healthy_diagnosis(self, job: Any, seconds: float = AFTER_S) -> FabricDiagnosis:
         """The diagnosis of a fabric without a fault, under a job."""

@@ -17,7 +17,7 @@ from railfab.diagnosis.links import (
 )
 from railfab.diagnosis.model import CandidateCause, FabricDiagnosis, FaultPlace, Symptom, SymptomKind
 from railfab.diagnosis.nodes import host_causes, switch_causes
-from railfab.diagnosis.observations import ADMIN, OPER, OVERLOADED, STATE, UP, Observations
+from railfab.diagnosis.observations import ADMIN, OPER, OVERLOADED, SESSION_UP, STATE, UP, Observations
 from railfab.diagnosis.ranking import ranked, unexplained
 
 METRICS = frozenset(
@@ -26,9 +26,9 @@ METRICS = frozenset(
         *(metric for metric, _ in shown.DISCARDS),
         *(shown.TRANSMIT_ERRORS, *shown.ERRORS, shown.UNCORRECTED, shown.BIT_ERRORS),
         *(shown.PAUSES_SENT, shown.PAUSES_RECEIVED, shown.STORMS, shown.TRANSITIONS),
-        *(shown.SESSION_UP, shown.BFD_UP, shown.ROCE_QUEUES),
+        *(shown.BFD_UP, shown.ROCE_QUEUES),
         *(shown.STEP_SUM, shown.STEP_COUNT, shown.IDEAL, shown.RUNNING),
-        *(RECEIVED, SENT, RECEIVE_POWER, OPER, ADMIN, UP, STATE, OVERLOADED),
+        *(RECEIVED, SENT, RECEIVE_POWER, OPER, ADMIN, UP, STATE, OVERLOADED, SESSION_UP),
     )
 )
 """Names of the series that a diagnosis reads."""

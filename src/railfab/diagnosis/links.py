@@ -91,7 +91,8 @@ def _losing(seen: Observations, ends: tuple[PortEnd, ...], *, without_session: b
     """A port that receives little or nothing of what the other end sends. without_session: both ends have none."""
     if len(ends) < 2:
         return
-    received, sent = (seen.window.port_growth((metric,)) for metric in (RECEIVED, SENT))
+    window = seen.window if without_session else seen.window.second_half
+    received, sent = (window.port_growth((metric,)) for metric in (RECEIVED, SENT))
     most = MOST_WITHOUT_SESSION if without_session else MOST_RECEIVED
     for near, far in (ends, ends[::-1]):
         packets, arrived = sent.get(far.name, 0.0), received.get(near.name)

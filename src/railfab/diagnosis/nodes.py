@@ -21,10 +21,20 @@ def switch_causes(seen: Observations) -> Iterator[CandidateCause]:
         elif has_telemetry and any(series.device == name for series in seen.window.last):
             code = "management-access"
         else:
-            states = [seen.is_up((end.peer.node, end.peer.name)) for end in seen.ends.values() if end.port.node == name]
-            known = [state for state in states if state is not None]
-            code = "switch-down" if known and not any(known) else "control-plane" if known else "management-access"
+            code = _silent_code(seen, name)
         yield CandidateCause(code=code, places=(FaultPlace(name),), evidence=evidence)
+
+
+def _silent_code(seen: Observations, name: str) -> str:
+    """The cause of a switch that says nothing at all, by the ports and the sessions of its neighbors."""
+    ports = [(end.peer.node, end.peer.name) for end in seen.ends.values() if end.port.node == name]
+    states = [state for port in ports if (state := seen.is_up(port)) is not None]
+    sessions = [seen.sessions_up[port] for port in ports if port in seen.sessions_up]
+    if not states:
+        return "management-access"
+    if not any(states):
+        return "switch-down"
+    return "telemetry-server" if sessions and all(sessions) else "control-plane"
 
 
 def _evidence(seen: Observations, name: str) -> Iterator[Evidence]:

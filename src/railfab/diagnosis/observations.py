@@ -17,7 +17,7 @@ from railfab.topology import CabledPort, Link, Role
 PortName = tuple[str, str]
 """Names of a switch and of one of its interfaces."""
 UP, STATE = "fabric_collector_session_up", "fabric_collector_session_state"
-OVERLOADED = "fabric_collector_overloaded"
+OVERLOADED, SESSION_UP = "fabric_collector_overloaded", "fabric_bgp_session_up"
 OPER, ADMIN = "fabric_interface_oper_up", "fabric_interface_admin_up"
 
 
@@ -93,6 +93,16 @@ class Observations:
             for interfaces in [interfaces_of_peers(model)]
             for neighbor in model.neighbors
             if (interface := interfaces.get(neighbor.key, "")) and (name, interface) in self.ends
+        }
+
+    @cached_property
+    def sessions_up(self) -> Mapping[PortName, bool]:
+        """Whether the BGP session at a port is up, as the telemetry of its switch says."""
+        return {
+            port: value > 0
+            for series, value in self.window.latest(SESSION_UP)
+            if series.device not in self.silent
+            and (port := self.session_ports.get((series.device, series["peer"]))) is not None
         }
 
     def is_up(self, port: PortName) -> bool | None:

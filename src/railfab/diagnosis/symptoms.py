@@ -8,7 +8,7 @@ from statistics import median
 
 from railfab.deploy.gates import TelemetrySeries
 from railfab.diagnosis.model import FaultPlace, Symptom, SymptomKind
-from railfab.diagnosis.observations import Observations, PortName
+from railfab.diagnosis.observations import SESSION_UP, Observations, PortName
 
 PFC_DROPS = "fabric_pfc_dropped_packets_total"
 QUEUE_DROPS, QUEUE_SENT = "fabric_queue_dropped_packets_total", "fabric_queue_transmit_packets_total"
@@ -24,7 +24,7 @@ UNCORRECTED, BIT_ERRORS = "fabric_interface_fec_uncorrected_codewords_total", "f
 PAUSES_SENT, PAUSES_RECEIVED = "fabric_pfc_transmit_frames_total", "fabric_pfc_receive_frames_total"
 STORMS = "fabric_pfc_watchdog_storms_detected_total"
 TRANSITIONS = "fabric_interface_carrier_transitions_total"
-SESSION_UP, BFD_UP = "fabric_bgp_session_up", "fabric_bfd_session_up"
+BFD_UP = "fabric_bfd_session_up"
 ROCE_QUEUES = "fabric_roce_queue_info"
 STEP_SUM, STEP_COUNT = "training_step_duration_seconds_sum", "training_step_duration_seconds_count"
 IDEAL, RUNNING = "training_step_ideal_seconds_total", "training_job_running"

@@ -22,6 +22,11 @@ class TelemetryWindow:
         return self.readings[-1].values if self.readings else {}
 
     @cached_property
+    def second_half(self) -> TelemetryWindow:
+        """The later readings: what began or ended shortly before the window is in both ends of a link by then."""
+        return TelemetryWindow(self.readings[(len(self.readings) - 1) // 2 :])
+
+    @cached_property
     def growth(self) -> Mapping[TelemetrySeries, float]:
         """What each counter has grown by in the whole window, resets left out."""
         grown: dict[TelemetrySeries, float] = {}
