@@ -2,7 +2,7 @@
 
     python -m benchmarks.bench_page [INTENT]
 
-Every port changes at random in each tick, which no fabric does; a fabric at rest is measured beside it. The CPU time is
+Every port changes at random in each sample, which no fabric does; a fabric at rest is measured beside it. The CPU time is
 of the process that serves, without the browsers, which run in processes of their own.
 """
 
@@ -48,9 +48,10 @@ class BusyFabric:
             for name, most in {**grown, "pauses_sent": 1e4}.items():
                 self._ports[name] = self._ports[name] + most * self._draw.random(count)
             self._ports["queue_bytes"] = 1e6 * self._draw.random(count)
-        self._sampled_s = now_s
+            self._sampled_s = now_s
+        sampled_s = self._sampled_s if self._is_busy else now_s
         switches = {column.name: np.zeros(len(self._plan.switches)) for column in SWITCH_COLUMNS}
-        switches["arrived_s"] += now_s
+        switches["arrived_s"] += sampled_s
         switches["simulated_s"] += np.nan
         switches["is_streaming"] += 1
         return FabricReading(now_s, dict(self._ports), switches, np.ones(len(self._plan.sessions)))
