@@ -2,8 +2,8 @@
 
     python -m benchmarks.bench_page [INTENT]
 
-Every port changes at random in each sample, which no fabric does; a fabric at rest is measured beside it. The CPU time is
-of the process that serves, without the browsers, which run in processes of their own.
+Every port changes at random in each sample, which no fabric does; a fabric at rest is measured beside it. The CPU time
+is of the process that serves, without the browsers, which run in processes of their own.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from railfab.page.sources.contract import FabricReading
 
 INTENT = Path(__file__).parents[1] / "inventory" / "fabrics" / "gpu1024.yml"
 INTERVAL_S = 1.0
-MEASURED_S, SETTLED_S = 20.0, 4.0
+MEASURED_S, SETTLED_S = 15.0, 3.0
 BROWSERS = (0, 1, 10)
 
 
@@ -57,32 +57,38 @@ class BusyFabric:
         return FabricReading(now_s, dict(self._ports), switches, np.ones(len(self._plan.sessions)))
 
 
-def listen(url: str, counted: multiprocessing.Queue[int]) -> None:
-    """Read events for a while, and count their bytes."""
+def listen(url: str, listening: multiprocessing.Queue[None], counted: multiprocessing.Queue[int]) -> None:
+    """Read events until the page has settled, then count their bytes for a while."""
     with urllib.request.urlopen(url + "events", timeout=60) as stream:
         until_s, size = time.monotonic() + SETTLED_S, 0
         while time.monotonic() < until_s:
             stream.readline()
+        listening.put(None)
         until_s = time.monotonic() + MEASURED_S
         while time.monotonic() < until_s:
             size += len(stream.readline())
-    counted.put(size)
+        counted.put(size)
+        while stream.readline():
+            pass
 
 
 def measured(server: PageServer, browsers: int) -> tuple[float, float]:
-    """CPU seconds a second of the server with so many browsers, and bytes a second to each."""
+    """CPU seconds a second of the server while so many browsers listen, and bytes a second to each."""
     spawned = multiprocessing.get_context("spawn")
+    listening: multiprocessing.Queue[None] = spawned.Queue()
     counted: multiprocessing.Queue[int] = spawned.Queue()
     url = server.url.partition("#")[0]
-    running = [spawned.Process(target=listen, args=(url, counted)) for _ in range(browsers)]
+    running = [spawned.Process(target=listen, args=(url, listening, counted), daemon=True) for _ in range(browsers)]
     for process in running:
         process.start()
-    time.sleep(SETTLED_S + 2.0)
+    for _ in running:
+        listening.get(timeout=120)
     began_s, cpu_s = time.monotonic(), time.process_time()
-    time.sleep(MEASURED_S - 6.0)
+    time.sleep(MEASURED_S)
     share = (time.process_time() - cpu_s) / (time.monotonic() - began_s)
-    sizes = [counted.get(timeout=60) for _ in running]
+    sizes = [counted.get(timeout=120) for _ in running]
     for process in running:
+        process.terminate()
         process.join()
     return share, sum(sizes) / len(sizes) / MEASURED_S if sizes else 0.0
 

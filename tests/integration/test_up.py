@@ -92,11 +92,15 @@ def test_ctrl_c_ends_everything_and_leaves_nothing_also_with_an_intent_from_stan
         )
     deadline = time.monotonic() + WAITS_S
     assert running.stderr is not None
+    page = ""
     for line in running.stderr:
         assert time.monotonic() < deadline
+        page = line.partition("live page: ")[2].strip() or page
         if "bgp 16/16  gnmi 4/4" in line and re.search(r" [1-9]\d* Gb/s", line):
             break
     assert any("twin" in words for words in processes_of(state))
+    with urllib.request.urlopen(page.partition("#")[0] + "api/fabric", timeout=WAITS_S) as answer:
+        assert json.load(answer)["has_actions"] is True
     running.send_signal(signal.SIGINT)
     out, _ = running.communicate(timeout=30)
     assert running.returncode == 0, out

@@ -5,7 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -185,14 +185,17 @@ def test_thresholds_are_proposed_and_deployed_with_the_journal(shown: LivePage) 
     proposal = act(shown, "threshold", **wanted)
     assert {each["switch"] for each in proposal["diffs"]} == {LEAF, FAR_LEAF}
     assert all("200000" in each["diff"] for each in proposal["diffs"])
-    assert act(shown, "deploy", id=proposal["id"])["command"] == proposal["command"]
+    deployed = act(shown, "deploy", id=proposal["id"], accept_cut=True)
+    assert deployed["command"] == f"{proposal['command']} --accept cut"
 
-    def told(title: str) -> Callable[[], bool]:
-        return lambda: any(entry["title"] == title for entry in shown.get("api/log")["entries"])
+    def entries(kind: str, title: str) -> list[tuple[str, str]]:
+        known = shown.get("api/log")["entries"]
+        return [(each["title"], each["text"]) for each in known if each["kind"] == kind and title in each["title"]]
 
-    until(told("thresholds are deployed"), within_s=240)
-    until(lambda: any(entry["kind"] == "wave" for entry in shown.get("api/log")["entries"]))
-    run_command(proposal["command"])
+    until(lambda: bool(entries("deploy", "thresholds ")), within_s=400)
+    assert entries("deploy", "thresholds ") == [("thresholds are deployed", "")]
+    until(lambda: bool(entries("wave", "is done")))
+    run_command(deployed["command"])
     refused = shown.ask("api/actions/deploy", {"id": "none"}, Authorization=f"Bearer {shown.token}")
     assert refused.status == 422
     assert "is no proposal" in refused.document["error"]

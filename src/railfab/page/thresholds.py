@@ -64,15 +64,19 @@ class ThresholdChange:
         return {"id": identity, "diffs": diffs, "command": f"railfab {shlex.join(command)}"}
 
     def deploy(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Deploy a proposal, in waves and with gates. body: `id`. Raises RailfabError."""
+        """Deploy a proposal, in waves and with gates. body: `id`, and `accept_cut` for a change that cuts hosts off.
+
+        Raises RailfabError.
+        """
         with self._lock:
             proposal = self._proposals.get(str(body.get("id")))
             if proposal is None:
                 raise ActionError("id", f"{str(body.get('id'))[:40]!r} is no proposal", "Propose thresholds first")
+            command = (*proposal.command, *(("--accept", "cut") if body.get("accept_cut") is True else ()))
             if self._running is not None and self._running.poll() is None:
                 raise ActionError("deploy", "another deploy of this page is running", "Wait for its end")
             self._running = subprocess.Popen(
-                [sys.executable, "-m", "railfab", *proposal.command],
+                [sys.executable, "-m", "railfab", *command],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
@@ -80,7 +84,7 @@ class ThresholdChange:
                 errors="replace",
             )
             threading.Thread(target=self._follow, args=(self._running,), daemon=True).start()
-        return {"command": f"railfab {shlex.join(proposal.command)}", "started": True}
+        return {"command": f"railfab {shlex.join(command)}", "started": True}
 
     def _follow(self, running: subprocess.Popen[str]) -> None:
         """Tell how a deploy has ended."""
