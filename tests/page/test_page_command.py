@@ -54,7 +54,7 @@ def test_a_port_in_use_names_a_fix_that_works(shown: LivePage) -> None:
 def test_what_cannot_be_shown_is_one_line(tmp_path: Path) -> None:
     intent = small(tmp_path).path
     assert "no twin of small is running" in refusal(intent, "--on", "twin", cwd=tmp_path)
-    assert "is no address and port" in refusal(intent, "--listen", "here", cwd=tmp_path)
+    assert "is no address and port" in refusal(intent, "--listen", "here:http", cwd=tmp_path)
     assert "leave out --on" in refusal(intent, "--on", "twin", "--prometheus", "http://127.0.0.1:1", cwd=tmp_path)
     assert "127.0.0.1:1" in refusal(intent, "--prometheus", "http://127.0.0.1:1", cwd=tmp_path)
 
