@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs
 
-from tests.dashboards.grafana_operations import problem_of
+from tests.dashboards.grafana_operations import problem_of, problem_of_rules
 
 TOKEN = "glsa_of-the-test"
 PASSWORD = "of-the-test"
@@ -33,6 +33,7 @@ class Grafana:
         self.datasources: dict[str, dict[str, Any]] = {}
         self.dashboards: dict[str, dict[str, Any]] = {}
         self.placed: dict[str, str] = {}
+        self.rules: dict[str, dict[str, Any]] = {}
         self.annotations: list[dict[str, Any]] = []
         self.requests: list[str] = []
         self.problems: list[str] = []
@@ -65,6 +66,10 @@ class Grafana:
                 return _one(board and {"dashboard": board, "meta": {"slug": uid}}, "Dashboard not found")
             case "POST", ["dashboards", "db"]:
                 return self._saved(body)
+            case "GET", ["v1", "provisioning", "folder", _, "rule-groups", group]:
+                return _one(self.rules.get(group), "alert rule group not found")
+            case "PUT", ["v1", "provisioning", "folder", folder, "rule-groups", group]:
+                return self._ruled(folder, group, body)
             case "GET", ["annotations"]:
                 wanted = set(parse_qs(query).get("tags", ()))
                 return 200, [each for each in self.annotations if wanted <= {*each["tags"]}]
@@ -79,6 +84,17 @@ class Grafana:
     def _source(self, body: dict[str, Any], given: dict[str, Any], message: str) -> Answer:
         source = self.datasources[body["name"]] = {**body, **given}
         return 200, {"id": source["id"], "message": message, "name": source["name"], "datasource": source}
+
+    def _ruled(self, folder: str, group: str, body: dict[str, Any]) -> Answer:
+        sources = {source["uid"] for source in self.datasources.values()} | {"__expr__"}
+        used = {entry["datasourceUid"] for rule in body["rules"] for entry in rule["data"]}
+        problem = problem_of_rules(body)
+        if problem or folder not in self.folders or used - sources:
+            return 400, {"message": problem or "unknown folder or datasource"}
+        kept = {"provenance": "api", "updated": "2026-12-01T00:00:00Z"}
+        rules = [{**rule, "id": number, **kept} for number, rule in enumerate(body["rules"], start=1)]
+        self.rules[group] = {**body, "rules": rules}
+        return 200, self.rules[group]
 
     def _saved(self, body: dict[str, Any]) -> Answer:
         self.before_saving()

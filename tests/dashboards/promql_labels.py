@@ -18,7 +18,7 @@ EXPOSED = {name: metric for metric in CATALOGUE.values() for name in metric.expo
 ALERT_LABELS = frozenset({"alertname", "alertstate", "severity", "fabric", "device", "interface", "peer"})
 
 OF_COUNTERS = {"rate", "increase", "last_over_time"}
-OF_GAUGES = {"max_over_time", "avg_over_time", "min_over_time", "last_over_time"}
+OF_GAUGES = {"max_over_time", "avg_over_time", "min_over_time", "last_over_time", "changes"}
 SETS = {"and", "or", "unless"}
 KEEP_SERIES = {"topk", "bottomk"}
 

@@ -7,33 +7,31 @@ import re
 import pytest
 from tests.dashboards.promql_labels import RECORDED, labels_of, metrics_of, mixing, selectors_of
 
-from railfab.dashboards import ALERTS, RECORDING, board_document, board_queries, boards
-from railfab.dashboards.promql import growth, peak, signal, unit
+from railfab.dashboards import ALERTS, BOARDS, RECORDING, board_document, board_queries
+from railfab.dashboards.promql import unit
 from railfab.dashboards.recording import ECMP_BYTES
+from railfab.dashboards.selection import growth, peak, rate
 from railfab.metrics import CATALOGUE, Kind
 from railfab.platforms import platform, platform_names
 
-BOARDS = boards()
-TARGETS = [
-    pytest.param(panel, target, id=f"{panel['title']} {target['refId']}")
-    for board in BOARDS.values()
-    for panel in board_document(board)["panels"]
-    for target in panel["targets"]
-]
-QUERIES = [query for board in BOARDS.values() for query in board_queries(board)]
-OWN = ("fabric_collector_", "fabric_configuration_", "fabric_twin_", "training_")
-"""Metrics of railfab's own processes, and of jobs."""
-EXPRESSIONS = [*(rule.expr for rule in RECORDING), *(alert.expr for alert in ALERTS), *QUERIES]
+DOCUMENTS = {name: board_document(board) for name, board in BOARDS.items()}
 
 
 def _filled(expr: str) -> str:
     return expr.replace("$__rate_interval", "1m").replace("$__range", "30m")
 
 
-@pytest.mark.parametrize("query", QUERIES)
-def test_a_query_of_a_board_parses_and_uses_existing_labels(query: str) -> None:
-    assert "$" not in query
-    labels_of(query)
+PANELS = {name: [panel for panel in document["panels"] if "targets" in panel] for name, document in DOCUMENTS.items()}
+QUERIES = [_filled(query) for board in BOARDS.values() for query in board_queries(board)]
+OWN = ("fabric_collector_", "fabric_configuration_", "fabric_twin_", "training_")
+"""Metrics of railfab's own processes, and of jobs."""
+EXPRESSIONS = [*(rule.expr for rule in RECORDING), *(alert.expr for alert in ALERTS), *QUERIES]
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_the_queries_of_a_board_parse_and_use_existing_labels(name: str) -> None:
+    for query in board_queries(BOARDS[name]):
+        labels_of(_filled(query))
 
 
 @pytest.mark.parametrize("rule", RECORDING, ids=lambda rule: rule.record)
@@ -47,14 +45,17 @@ def test_the_texts_of_an_alert_use_its_labels(alert) -> None:
     assert "$labels" not in alert.description
 
 
-@pytest.mark.parametrize(("panel", "target"), TARGETS)
-def test_a_legend_and_a_column_name_labels_that_the_series_have(panel, target) -> None:
-    present = labels_of(_filled(target["expr"]))
-    assert set(re.findall(r"\{\{(\w+)\}\}", target["legendFormat"])) <= present
-    shown = [
-        step["options"]["include"]["names"] for step in panel.get("transformations", ()) if "include" in step["options"]
-    ]
-    assert {name for names in shown for name in names if not name.startswith("Value #")} <= present
+@pytest.mark.parametrize("name", BOARDS)
+def test_legends_and_columns_name_labels_that_the_series_have(name: str) -> None:
+    for panel in PANELS[name]:
+        present = [labels_of(_filled(target["expr"])) for target in panel["targets"]]
+        for target, labels in zip(panel["targets"], present, strict=True):
+            assert set(re.findall(r"\{\{(\w+)\}\}", target["legendFormat"])) <= labels, panel["title"]
+        for step in panel.get("transformations", ()):
+            columns = {
+                column for column in step["options"].get("include", {}).get("names", ()) if "Value" not in column
+            }
+            assert columns <= frozenset().union(*present), panel["title"]
 
 
 @pytest.mark.parametrize("rule", [*RECORDING, *ALERTS], ids=lambda rule: getattr(rule, "record", "") or rule.alert)
@@ -81,29 +82,32 @@ def test_every_metric_has_the_label_of_the_fabric() -> None:
     assert [name for name, metric in CATALOGUE.items() if "fabric" not in metric.labels] == []
 
 
-@pytest.mark.parametrize(("panel", "target"), TARGETS)
-def test_a_panel_shows_the_selected_fabrics_alone(panel, target) -> None:
-    selectors = selectors_of(_filled(target["expr"]))
-    assert selectors
-    for selector in selectors:
-        assert ("fabric", "$fabric") in [(one.name, one.value) for one in selector.matchers.matchers], selector.name
+@pytest.mark.parametrize("name", BOARDS)
+def test_the_panels_of_a_board_show_the_selected_fabrics_and_switches_alone(name: str) -> None:
+    for query in board_queries(BOARDS[name]):
+        selectors = selectors_of(_filled(query))
+        assert selectors
+        for selector in selectors:
+            matchers = {(each.name, each.value) for each in selector.matchers.matchers}
+            assert ("fabric", "$fabric") in matchers, selector.name
+            if "device" in labels_of(selector.name):
+                assert matchers & {("device", "$switch"), ("device", "|$switch")}, selector.name
 
 
-@pytest.mark.parametrize("expr", EXPRESSIONS)
-def test_no_rule_and_no_panel_names_a_queue_of_a_vendor(expr: str) -> None:
+def test_no_rule_and_no_panel_names_a_queue_of_a_vendor() -> None:
     """They come from the intent: queues have the names of its classes, `fabric_roce_queue_info` those of RoCE."""
     of_vendors = {"queue", "priority_group", "interface", "daemon"}
-    assert not [
-        str(one) for selector in selectors_of(expr) for one in selector.matchers.matchers if one.name in of_vendors
-    ]
+    selectors = (selector for expr in EXPRESSIONS for selector in selectors_of(expr))
+    matchers = (each for selector in selectors for each in selector.matchers.matchers)
+    assert not [str(each) for each in matchers if each.name in of_vendors and not each.value.startswith("$")]
 
 
 def test_no_text_names_a_platform() -> None:
     """What an operator reads holds for the switches of every vendor, and for those of two."""
     texts = [text for alert in ALERTS for text in (alert.summary, alert.description)]
-    for board in BOARDS.values():
-        for panel in board_document(board)["panels"]:
-            texts += [panel["title"], panel["description"], *(target["legendFormat"] for target in panel["targets"])]
+    texts += [text for board in BOARDS.values() for text in (board.question, board.reading, *board.next.values())]
+    for panel in (panel for panels in PANELS.values() for panel in panels):
+        texts += [panel["title"], panel["description"], *(target["legendFormat"] for target in panel["targets"])]
     products = {*platform_names(), "SR Linux", "SONiC", "NX-OS", "EOS", "Junos", "Cumulus"}
     assert not [(name, text) for name in sorted(products) for text in texts if re.search(rf"\b{name}\b", text)]
 
@@ -148,21 +152,21 @@ def test_the_label_check_finds_errors(wrong: str, complaint: str) -> None:
 
 
 def test_expression_and_unit_follow_from_the_kind_of_a_metric() -> None:
-    rate = 'rate(fabric_queue_ecn_marked_packets_total{fabric=~"$fabric"}[$__rate_interval])'
-    assert signal("fabric_queue_ecn_marked_packets_total").endswith(f" or {rate})")
-    assert unit("fabric_queue_ecn_marked_packets_total") == "pps"
-    assert signal("fabric_queue_depth_bytes") == 'fabric_queue_depth_bytes{fabric=~"$fabric"}'
+    marks, chosen = "fabric_queue_ecn_marked_packets_total", 'fabric=~"$fabric", device=~"$switch"'
+    assert rate(marks).endswith(f" or rate({marks}{{{chosen}}}[$__rate_interval]))")
+    assert unit(marks) == "pps"
     assert unit("fabric_queue_depth_bytes") == "bytes"
     assert unit("fabric_pfc_receive_pause_estimated_seconds_total") == "percentunit"
     assert growth("fabric_pfc_dropped_packets_total") == (
-        'increase(fabric_pfc_dropped_packets_total{fabric=~"$fabric"}[$__range])'
+        f"increase(fabric_pfc_dropped_packets_total{{{chosen}}}[$__range])"
     )
     assert peak("fabric_queue_depth_peak_bytes").startswith("max_over_time(")
 
 
 def test_an_expression_for_another_kind_is_refused() -> None:
-    for wrong in (lambda: growth("fabric_queue_depth_bytes"), lambda: peak("fabric_pfc_dropped_packets_total")):
+    for expression in (growth, rate):
         with pytest.raises(KeyError):
-            wrong()
-    with pytest.raises(KeyError):
-        signal("fabric_nonsense_total")
+            expression("fabric_queue_depth_bytes")
+    for name in ("fabric_pfc_dropped_packets_total", "fabric_nonsense_total"):
+        with pytest.raises(KeyError):
+            peak(name)

@@ -96,7 +96,7 @@ def test_a_directory_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(DeliveryError) as caught:
         write(FILES, tmp_path / "file")
     assert str(caught.value) == (
-        f"{tmp_path}/file/overview.json: cannot be written: File exists. Use a writable directory."
+        f"{tmp_path}/file/boards/fabric.json: cannot be written: Not a directory. Use a writable directory."
     )
 
 

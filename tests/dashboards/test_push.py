@@ -18,11 +18,11 @@ from tests.docs.schemas import conforming
 from typer.testing import CliRunner, Result
 
 from railfab.cli.dashboards import app
-from railfab.dashboards import Datasource, Delivery, DeliveryError, board_document, boards, push
+from railfab.dashboards import ALERTS, BOARDS, Datasource, Delivery, DeliveryError, board_document, push
 from railfab.dashboards.grafana import GrafanaLogin, GrafanaSink, grafana_login
 from railfab.gnmi.certificates import Authority
 
-OURS = board_document(boards()["overview"])
+OURS = board_document(BOARDS["fabric"])
 UID = OURS["uid"]
 ACCOUNT = GrafanaLogin(TOKEN)
 
@@ -35,18 +35,18 @@ def no_login_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _pushed(url: str, login: GrafanaLogin = ACCOUNT, *, overwrite: bool = False) -> list[Delivery]:
     datasource = Datasource(url="http://prometheus:9090")
-    return list(push(GrafanaSink(url, login), boards(), datasource=datasource, overwrite=overwrite))
+    return list(push(GrafanaSink(url, login), BOARDS, datasource=datasource, overwrite=overwrite))
 
 
 def test_folder_datasource_and_board_arrive(grafana: Grafana) -> None:
     assert [(one.kind, one.changed) for one in _pushed(grafana.url)] == [
         ("folder", True),
         ("datasource", True),
-        ("dashboard", True),
+        *[("dashboard", True)] * len(BOARDS),
     ]
     assert grafana.folders["railfab"]["title"] == "railfab"
     assert grafana.datasources["railfab"]["url"] == "http://prometheus:9090"
-    assert grafana.placed == {UID: "railfab"}
+    assert grafana.placed == {board.uid: "railfab" for board in BOARDS.values()}
     assert grafana.dashboards[UID] == {**OURS, "id": 1, "version": 1}
 
 
@@ -105,6 +105,60 @@ def test_a_board_saved_during_the_push_is_not_overwritten(grafana: Grafana) -> N
         "The dashboard was saved by another user since it was read; check it, then push again."
     )
     assert grafana.dashboards[UID]["title"] == "Mine, newer"
+
+
+def _with_alerts(grafana: Grafana, *, overwrite: bool = False, interval_s: int = 15) -> dict[str, bool]:
+    source = Datasource(url="http://prometheus:9090", interval_s=interval_s)
+    pushed = push(
+        GrafanaSink(grafana.url, ACCOUNT),
+        {},
+        datasource=source,
+        alerts=ALERTS,
+        runbooks="https://runbooks.example",
+        overwrite=overwrite,
+    )
+    return {each.kind: each.changed for each in pushed}
+
+
+def test_alerts_become_rules_of_grafana_and_a_second_push_changes_nothing(grafana: Grafana) -> None:
+    assert _with_alerts(grafana) == {"folder": True, "datasource": True, "alerts": True}
+    before = len(grafana.requests)
+    assert not any(_with_alerts(grafana).values())
+    assert {request.partition(" ")[0] for request in grafana.requests[before:]} == {"GET"}
+    group = grafana.rules["railfab"]
+    assert (group["interval"], len(group["rules"])) == (20, len(ALERTS))
+    down = next(rule for rule in group["rules"] if rule["title"] == "FabricLinkDown")
+    query, condition = down["data"]
+    (alert,) = (alert for alert in ALERTS if alert.alert == "FabricLinkDown")
+    assert (query["model"]["expr"], query["datasourceUid"]) == (alert.expr, Datasource().uid)
+    assert condition["model"]["expression"] == "is_number($A)", "a port that is down has the value 0"
+    assert (down["for"], down["keep_firing_for"], down["labels"]) == ("1m", "2m", {"severity": "critical"})
+    assert down["annotations"]["runbook_url"] == "https://runbooks.example/FabricLinkDown.md"
+    texts = [text for rule in group["rules"] for text in rule["annotations"].values()]
+    assert not [text for text in texts if "$value " in text or "| query" in text]
+
+
+def test_changed_alert_rules_are_kept_without_overwrite(grafana: Grafana) -> None:
+    _with_alerts(grafana)
+    grafana.rules["railfab"]["rules"][0]["for"] = "1h"
+    with pytest.raises(DeliveryError) as caught:
+        _with_alerts(grafana)
+    assert str(caught.value) == (
+        f"Grafana {grafana.url}: the alert rules railfab exist and differ from the built ones. "
+        "Use --overwrite to replace them."
+    )
+    assert _with_alerts(grafana, overwrite=True)["alerts"]
+    assert not _with_alerts(grafana)["alerts"]
+
+
+def test_alert_rules_that_are_missing_or_too_many_are_noticed(grafana: Grafana) -> None:
+    _with_alerts(grafana)
+    rules = grafana.rules["railfab"]["rules"]
+    grafana.rules["railfab"]["rules"] = rules[:-1]
+    assert _with_alerts(grafana, overwrite=True)["alerts"]
+    grafana.rules["railfab"]["rules"].append({**rules[0], "uid": "other", "title": "other"})
+    assert _with_alerts(grafana, overwrite=True)["alerts"]
+    assert len(grafana.rules["railfab"]["rules"]) == len(ALERTS)
 
 
 def test_a_wrong_token_is_refused(grafana: Grafana) -> None:
@@ -242,11 +296,17 @@ def test_the_command_pushes_and_prints_what_changed(grafana: Grafana, monkeypatc
     assert first.exit_code == 0, first.output
     assert conforming("dashboards-push", first.stdout) == [
         {"kind": "folder", "name": "railfab", "changed": True},
-        {"kind": "dashboard", "name": "Fabric overview", "changed": True},
+        *({"kind": "dashboard", "name": board.title, "changed": True} for board in BOARDS.values()),
     ]
-    second = _command("--url", grafana.url, "--prometheus", "http://prometheus:9090", "--interval", "5")
-    assert second.stdout.count("unchanged") == 2
+    second = _command("--url", grafana.url, "--prometheus", "http://prometheus:9090", "--interval", "5", "--alerts")
+    assert second.stdout.count("unchanged") == 1 + len(BOARDS)
     assert grafana.datasources["railfab"]["jsonData"]["timeInterval"] == "5s"
+    assert grafana.rules["railfab"]["interval"] == 10
+    without = _command("--url", grafana.url, "--alerts")
+    assert (without.exit_code, "Add --prometheus, or leave out --alerts" in " ".join(without.output.split())) == (
+        2,
+        True,
+    )
 
 
 def _railfab(*arguments: str, token: str | None) -> subprocess.CompletedProcess[str]:

@@ -60,6 +60,41 @@ def test_promtool_accepts_the_configuration_and_finds_the_rules_beside_it(promet
     _promtool("check", "config", "prometheus.yml", cwd=prometheus)
 
 
+JAIN, MAX_TO_MEAN = (f"device_peer_device:fabric_ecmp_transmit:{name}_rate1m" for name in ("jain", "max_to_mean"))
+
+
+@pytest.mark.parametrize(
+    ("loads", "jain", "max_to_mean"),
+    [((6, 6, 6, 6), 1.0, 1.0), ((24, 0, 0, 0), 0.25, 4.0), ((18, 6, 0, 0), 576 / (4 * 360), 3.0)],
+)
+def test_evenness_of_links_is_jains_index(
+    prometheus: Path, tmp_path: Path, loads: tuple[int, ...], jain: float, max_to_mean: float
+) -> None:
+    """Uplinks of a leaf carry these loads, in 100 MB/s."""
+    series = []
+    for number, load in enumerate(loads):
+        port = f'fabric="a", device="leaf1", interface="ethernet-1/{number}"'
+        step = load * 1_500_000_000
+        series += [
+            {"series": f'fabric_interface_info{{{port}, link="uplink"}}', "values": "1x20"},
+            {"series": f"fabric_interface_transmit_bytes_total{{{port}}}", "values": f"0+{step}x20"},
+        ]
+    checks = [
+        {
+            "expr": f"round({name}, 0.001)",
+            "eval_time": "4m",
+            "exp_samples": [{"labels": '{fabric="a", device="leaf1", link="uplink"}', "value": round(value, 3)}],
+        }
+        for name, value in ((JAIN, jain), (MAX_TO_MEAN, max_to_mean))
+    ]
+    case = {"interval": "15s", "input_series": series, "promql_expr_test": checks}
+    rules = [str(prometheus / "rules" / "recording.yml")]
+    (tmp_path / "case.yml").write_text(
+        yaml.safe_dump({"rule_files": rules, "evaluation_interval": "15s", "tests": [case]})
+    )
+    _promtool("test", "rules", "case.yml", cwd=tmp_path)
+
+
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 def test_alerts_fire_as_written(
     case: dict[str, Any], prometheus: Path, rules: dict[str, dict[str, Any]], tmp_path: Path

@@ -22,7 +22,7 @@ from tests.fabric.design_pairs import Pair
 from tests.fabric.design_pairs import pairs as design_pairs
 from tests.integration.pushes import GATES, HARMFUL, HARMLESS, gates_against
 
-from railfab.dashboards.alerts import ALERTS
+from railfab.dashboards import ALERTS, BOARDS
 from railfab.diagnosis.catalogue import KnownCause, causes
 from railfab.diagnosis.model import SymptomKind
 from railfab.findings import HazardCode
@@ -369,6 +369,19 @@ def interruption_sources() -> str:
     return table(("platform", "kinds", "interrupts", "source"), rows)
 
 
+def boards() -> str:
+    """Every board with its question, and where its answer leads."""
+    rows = (
+        (
+            f"[{board.title}](../dashboards/boards/{name}.json)",
+            board.question,
+            ", ".join(BOARDS[other].title for other in board.next),
+        )
+        for name, board in BOARDS.items()
+    )
+    return table(("board", "question", "leads to"), rows)
+
+
 def alerts() -> str:
     rows = [
         (f"[{one.alert}](alerts/{one.alert}.md)", str(one.severity), one.lasting or "", _meaning(one.alert))
@@ -442,6 +455,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "chip_features": chip_features,
     "limits": limits,
     "alerts": alerts,
+    "boards": boards,
     "harmful-pushes": harmful_pushes,
     "harmless-pushes": harmless_pushes,
     "interruptions": interruptions,

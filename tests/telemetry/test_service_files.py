@@ -317,5 +317,5 @@ def test_kustomize_tells_every_pod_how_many_there_are(repository: Path, tmp_path
     assert {"name": "SHARDS", "value": "5"} in container["env"]
     boards = made["ConfigMap", "railfab-dashboards"]
     assert boards["metadata"]["labels"] == {"grafana_dashboard": "1"}
-    assert json.loads(boards["data"]["overview.json"])["title"]
+    assert json.loads(boards["data"]["fabric.json"])["title"]
     assert made["ConfigMap", "railfab-rules"]["data"].keys() == {"recording.yml", "alerts.yml"}

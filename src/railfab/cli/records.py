@@ -683,7 +683,7 @@ class BuiltFile:
 
 @dataclass(frozen=True, slots=True)
 class PushedObject:
-    """A folder, datasource or board of `dashboards push`."""
+    """A folder, datasource, board, group of alerts or annotation of `dashboards push`."""
 
     kind: str
     name: str

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from railfab.dashboards.alertmanager import alertmanager_config
 from railfab.dashboards.alerts import ALERTS
-from railfab.dashboards.boards import board_document, boards
+from railfab.dashboards.boards import BOARDS
+from railfab.dashboards.grafana_board import board_document
 from railfab.dashboards.monitoring import (
     Datasource,
     Scrape,
@@ -38,11 +39,11 @@ def prometheus_files(scrape: Scrape, runbooks: str = RUNBOOKS) -> dict[str, str]
     }
 
 
-def grafana_files(datasource: Datasource) -> dict[str, str]:
-    """Boards and provisioning files, by relative path. Needs the extra `dashboards`."""
-    texts = {f"{name}.json": json.dumps(board_document(board), indent=2) + "\n" for name, board in boards().items()}
+def grafana_files(datasource: Datasource, runbooks: str = RUNBOOKS) -> dict[str, str]:
+    """Boards and provisioning files, by relative path. Needs the extra `dashboards`. runbooks: as of the rules."""
+    documents = {f"boards/{name}.json": board_document(board, runbooks) for name, board in BOARDS.items()}
     return {
-        **texts,
+        **{name: json.dumps(document, indent=2) + "\n" for name, document in documents.items()},
         "provisioning/datasources/railfab.yml": yaml_text(datasource_provisioning(datasource)),
         "provisioning/dashboards/railfab.yml": yaml_text(board_provisioning()),
     }

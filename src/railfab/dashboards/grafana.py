@@ -111,6 +111,20 @@ class GrafanaSink:
         self._send(lambda: self._api.dashboard.update_dashboard(request))
         return True
 
+    def put_rules(self, group: Mapping[str, Any], *, overwrite: bool) -> bool:
+        """Create the group of alert rules, or replace it; rules of it that are not in this one are removed."""
+        path = f"/v1/provisioning/folder/{group['folderUid']}/rule-groups/{group['title']}"
+        present = self._found(lambda: self._api.api.GET(path))
+        if present is not None and _holds(_by_uid(present), _by_uid(group)):
+            return False
+        if present is not None and present.get("rules") and not overwrite:
+            raise self._error(
+                f"the alert rules {group['title']} exist and differ from the built ones",
+                "Use --overwrite to replace them",
+            )
+        self._send(lambda: self._api.api.PUT(path, json=group))
+        return True
+
     def annotate(self, text: str, tags: Sequence[str], began: datetime, ended: datetime) -> bool:
         """Create the annotation of all dashboards that has these tags, or correct its text and end where it differs."""
         query = urlencode([("type", "annotation"), ("limit", "1"), *(("tags", tag) for tag in tags)])
@@ -230,3 +244,18 @@ def _milliseconds(moment: datetime) -> int:
 def _content(dashboard: Mapping[str, Any]) -> dict[str, Any]:
     """A dashboard without the fields that Grafana assigns."""
     return {key: value for key, value in dashboard.items() if key not in SET_BY_GRAFANA}
+
+
+def _by_uid(group: Mapping[str, Any]) -> dict[str, Any]:
+    """A group of rules whose rules are found by their UID."""
+    rules = {rule["uid"]: rule for rule in group.get("rules") or ()}
+    return {**group, "rules": rules, "number": len(rules)}
+
+
+def _holds(present: Any, wanted: Any) -> bool:
+    """Whether everything that is wanted is there; Grafana adds members of its own."""
+    if isinstance(wanted, Mapping):
+        return isinstance(present, Mapping) and all(_holds(present.get(key), value) for key, value in wanted.items())
+    if isinstance(wanted, list):
+        return isinstance(present, list) and len(present) == len(wanted) and all(map(_holds, present, wanted))
+    return bool(present == wanted)

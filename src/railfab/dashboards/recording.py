@@ -23,6 +23,9 @@ PREFIXES = f"""(
   or on (fabric, device) {held('fabric_bgp_prefixes{direction="accepted"}')}
 )"""
 """Prefixes of a session that its switch uses; those it accepts, where no path of its gNMI has that number."""
+LOADED = f"avg by ({GROUP}) ({ECMP_BYTES}) > 1e6"
+"""Mean of the links of a group, where it is more than almost no traffic."""
+RAIL_BYTES = "rail:fabric_transmit_bytes:rate1m"
 HOST_PORTS = 'on (fabric, device, interface) group_left (rail) fabric_interface_info{link="host"}'
 
 RECORDING: tuple[RecordingRule, ...] = (
@@ -65,7 +68,7 @@ RECORDING: tuple[RecordingRule, ...] = (
         labels=DEVICE,
     ),
     RecordingRule(
-        record="rail:fabric_transmit_bytes:rate1m",
+        record=RAIL_BYTES,
         expr=f"sum by (fabric, rail) ({TRANSMIT_1M} * {HOST_PORTS})",
         labels=(*FABRIC, "rail"),
     ),
@@ -80,8 +83,42 @@ RECORDING: tuple[RecordingRule, ...] = (
     ),
     RecordingRule(  # coefficient of variation; no value for links with almost no traffic
         record="device_peer_device:fabric_ecmp_transmit:cov_rate1m",
-        expr=f"stddev by ({GROUP}) ({ECMP_BYTES}) / (avg by ({GROUP}) ({ECMP_BYTES}) > 1e6)",
+        expr=f"stddev by ({GROUP}) ({ECMP_BYTES}) / ({LOADED})",
         labels=ECMP,
+    ),
+    RecordingRule(  # Jain's index: 1 where all links carry the same, one part in n where one of n links carries all
+        record="device_peer_device:fabric_ecmp_transmit:jain_rate1m",
+        expr=(
+            f"sum by ({GROUP}) ({ECMP_BYTES}) ^ 2\n"
+            f"/ (count by ({GROUP}) ({ECMP_BYTES}) * sum by ({GROUP}) ({ECMP_BYTES} ^ 2))\n"
+            f"and {LOADED}"
+        ),
+        labels=ECMP,
+    ),
+    RecordingRule(
+        record="device_peer_device:fabric_ecmp_transmit:max_to_mean_rate1m",
+        expr=f"max by ({GROUP}) ({ECMP_BYTES}) / ({LOADED})",
+        labels=ECMP,
+    ),
+    RecordingRule(
+        record="fabric:fabric_rail_transmit:jain_rate1m",
+        expr=(
+            f"sum by (fabric) ({RAIL_BYTES}) ^ 2\n"
+            f"/ (count by (fabric) ({RAIL_BYTES}) * sum by (fabric) ({RAIL_BYTES} ^ 2))\n"
+            f"and sum by (fabric) ({RAIL_BYTES}) > 1e6"
+        ),
+        labels=FABRIC,
+    ),
+    RecordingRule(  # light that the other end of the link sends, less what the weakest lane receives, in dB
+        record="device_interface:fabric_optic_attenuation:difference",
+        expr=(
+            "max by (fabric, device, interface) (label_replace(label_replace(\n"
+            "  avg by (fabric, device, interface) (fabric_optic_transmit_power_dbm)\n"
+            f'  * {INFO_OF_PORT.format("peer_device, peer_interface")}{{peer_device!=""}},\n'
+            '  "device", "$1", "peer_device", "(.+)"), "interface", "$1", "peer_interface", "(.+)"))\n'
+            "- on (fabric, device, interface) min by (fabric, device, interface) (fabric_optic_receive_power_dbm)"
+        ),
+        labels=PORT,
     ),
     RecordingRule(
         record="device_peer_device:fabric_ecmp_links:count",

@@ -24,6 +24,11 @@ RUNBOOKS = "docs/alerts"
 """Folder of the runbook pages, in the repository."""
 
 
+def runbook(alert: str, runbooks: str = RUNBOOKS) -> str:
+    """The page of an alert. runbooks: folder or URL of the pages."""
+    return f"{runbooks}/{alert}.md"
+
+
 class AlertSeverity(StrEnum):
     """critical: traffic or telemetry is affected, page the operator; warning: check in working hours."""
 
@@ -96,7 +101,7 @@ class Alert:
             "annotations": {
                 "summary": f"{OF_FABRIC}{self.summary}",
                 "description": self.description,
-                "runbook_url": f"{runbooks}/{self.alert}.md",
+                "runbook_url": runbook(self.alert, runbooks),
             },
         }
 

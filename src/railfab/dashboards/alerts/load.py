@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from railfab.dashboards.alerts.terms import DEVICE, LIMITS, PERCENT, PORT, RAIL_BYTES
+from railfab.dashboards.alerts.terms import DEVICE, LIMITS, PERCENT, PORT
 from railfab.dashboards.promql import simulated_rate
-from railfab.dashboards.recording import ECMP_BYTES, GROUP, HOST_PORTS
+from railfab.dashboards.recording import ECMP_BYTES, GROUP, HOST_PORTS, RAIL_BYTES
 from railfab.dashboards.rules import Alert, AlertSeverity, Silence
 
 LEAST_USED = f"min by (fabric, rail) (device_interface:fabric_transmit_utilization:ratio_rate1m * {HOST_PORTS})"

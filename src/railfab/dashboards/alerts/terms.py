@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from railfab.intent.gates import GateLimits
 
-RAIL_BYTES = "rail:fabric_transmit_bytes:rate1m"
 DEVICE = "{{ $labels.device }}"
 PORT = DEVICE + " {{ $labels.interface }}"
 PERCENT = "{{ $value | humanizePercentage }}"
