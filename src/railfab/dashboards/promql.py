@@ -17,9 +17,9 @@ def held(series: str, window: str = HELD) -> str:
     return f"last_over_time({series}[{window}])"
 
 
-def pace(window: str) -> str:
+def pace(window: str, *matchers: str) -> str:
     """Simulated seconds a second of each device; there is none of hardware."""
-    return f"rate(fabric_twin_simulated_seconds_total{{{OF_DEVICES}}}[{window}])"
+    return f"rate(fabric_twin_simulated_seconds_total{{{', '.join((OF_DEVICES, *matchers))}}}[{window}])"
 
 
 def per_simulated_second(rate: str, pace: str) -> str:
@@ -31,9 +31,10 @@ def per_simulated_second(rate: str, pace: str) -> str:
     return f"({rate} / on (fabric, device) group_left () ({pace} > 0) or {rate})"
 
 
-def simulated_rate(name: str, window: str) -> str:
+def simulated_rate(name: str, window: str, *matchers: str) -> str:
     """The rate of a counter in a simulated second."""
-    return per_simulated_second(f"rate({name}[{window}])", pace(window))
+    series = f"{name}{{{', '.join(matchers)}}}" if matchers else name
+    return per_simulated_second(f"rate({series}[{window}])", pace(window, *matchers))
 
 
 def wall_seconds(simulated: str) -> str:
