@@ -19,7 +19,7 @@ export class Header {
     document.getElementById("fabric-name").title = design.title ?? "";
     setText(document.getElementById("source"), design.source);
     document.title = `${fabric.name} · railfab`;
-    const offered = { doctor: design.has_doctor, try: design.has_actions && token };
+    const offered = { doctor: design.has_doctor, try: design.has_actions && Boolean(token) };
     this.tabs = VIEWS.filter(([id]) => offered[id] ?? true).map(([id, name]) =>
       h("a", { href: `#/${id}`, data: { view: id } }, name),
     );

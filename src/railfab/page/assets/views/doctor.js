@@ -1,12 +1,14 @@
-/** The doctor: ranked causes with their evidence, and the next command. */
+/** The doctor: ranked causes with their evidence, what nothing explains, and the next command. */
 
 import { get, Refused } from "../api.js";
 import { command, fill, h } from "../dom.js";
-import { number, percent, seconds, time, UNKNOWN } from "../format.js";
+import { percent, seconds, time } from "../format.js";
 import { routeOfNode, routeOfPort } from "../router.js";
 import { runbook } from "./events.js";
 
-const REFRESH_MS = 10_000;
+const REFRESH_MS = 5_000;
+const MOST_PLACES = 12;
+const MOST_EVIDENCE = 8;
 
 export default class DoctorView {
   #timer = null;
@@ -14,12 +16,11 @@ export default class DoctorView {
   constructor(page) {
     this.page = page;
     this.when = h("p", { class: "empty", role: "status" });
-    this.again = h("button", { type: "button", class: "button plain", onclick: () => this.#ask() }, "Ask again");
     this.body = h("div", { class: "causes" });
     this.element = h(
       "div",
       { class: "page-view narrow" },
-      h("div", { class: "view-head" }, h("h1", {}, "Doctor"), this.when, this.again),
+      h("div", { class: "view-head" }, h("h1", {}, "Doctor"), this.when),
       this.body,
     );
   }
@@ -35,134 +36,117 @@ export default class DoctorView {
   }
 
   async #ask() {
-    this.again.disabled = true;
-    if (!this.body.hasChildNodes())
-      fill(this.body, h("p", { class: "card empty" }, "Reading metrics, configurations and neighbours."));
     try {
       this.#show(await get("doctor"));
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
-      this.when.textContent = "";
-      fill(this.body, h("p", { class: "card empty" }, error.message));
-      this.shown = null;
+      this.#show(null, error.message);
     }
-    this.again.disabled = false;
   }
 
-  #show(result) {
-    this.when.textContent = `As of ${time(result.at_s)}, from the last ${seconds(result.window_s)}`;
-    const { at_s, ...rest } = result;
-    const text = JSON.stringify(rest);
+  #show(result, problem) {
+    const text = JSON.stringify([result, problem]);
     if (text === this.shown) return;
     this.shown = text;
-    const { causes, unread = [], symptoms = [] } = result;
-    fill(
-      this.body,
-      causes.length === 0 && this.#verdict(result),
-      symptoms.length > 0 &&
-        h(
-          "section",
-          { class: "card" },
-          h("h2", {}, "Symptoms"),
-          h(
-            "ul",
-            { class: "plain-list" },
-            symptoms.map((symptom) => h("li", {}, symptom.text ?? symptom)),
-          ),
-        ),
+    this.when.textContent = result ? `As of ${time(result.at_s)}, from the last ${seconds(result.window_s)}` : "";
+    fill(this.body, result ? this.#sections(result) : h("p", { class: "card empty" }, problem));
+  }
+
+  #sections(result) {
+    const { causes, unexplained } = result;
+    const unread = Object.entries(result.unread).map(([name, why]) => `${name}: ${why}`);
+    return [
+      causes.length === 0 && verdict(result),
       causes.map((cause) => this.#cause(cause)),
-      unread.length > 0 &&
-        h(
-          "section",
-          { class: "card" },
-          h("h2", {}, "Could not be read"),
-          h(
-            "ul",
-            { class: "plain-list" },
-            unread.map((line) => h("li", {}, line)),
-          ),
-        ),
-    );
+      listCard(
+        "Not explained by these causes",
+        unexplained.map((symptom) => this.#symptom(symptom)),
+      ),
+      listCard("Could not be read", unread),
+    ];
   }
 
-  /** Nothing found is said only of what could be read. */
-  #verdict({ healthy, unread = [] }) {
-    if (healthy && unread.length === 0)
-      return h("p", { class: "card verdict" }, "Nothing found. All switches could be read.");
-    return h(
-      "p",
-      { class: "card verdict unsure" },
-      unread.length ? "Nothing found in what could be read." : "No cause is likely enough to be named.",
-    );
+  #symptom({ place, text, value, limit }) {
+    const numbers = [value, limit && `limit ${limit}`].filter(Boolean).join(", ");
+    return [this.#place(place), ` ${text}`, numbers && ` (${numbers})`];
   }
 
-  #cause({ rank, title, where = [], confidence, evidence = [], next, runbook: link }) {
+  #cause({ rank, title, places, confidence, evidence, explains, next, runbook: link }) {
     const bar = h("i");
-    bar.style.width = percent(confidence).replace(" ", "");
+    bar.style.width = `${Math.round(confidence * 100)}%`;
+    const head = h(
+      "header",
+      {},
+      h("span", { class: "rank" }, `${rank}`),
+      h("h2", {}, title),
+      h("span", { class: "confidence", title: "Confidence" }, h("span", {}, bar), percent(confidence)),
+    );
+    const named = places.slice(0, MOST_PLACES).map((place) => h("span", { class: "tag" }, this.#place(place)));
+    const more = places.length - named.length;
     return h(
       "article",
       { class: "card cause" },
-      h(
-        "header",
-        {},
-        h("span", { class: "rank" }, `${rank}`),
-        h("h2", {}, title),
-        h("span", { class: "confidence", title: "Confidence" }, h("span", {}, bar), percent(confidence)),
-      ),
-      where.length > 0 &&
-        h(
-          "p",
-          { class: "places" },
-          where.slice(0, 12).map((place) => h("span", { class: "tag" }, this.#place(place))),
-          where.length > 12 && `and ${where.length - 12} more`,
-        ),
-      evidence.length > 0 &&
-        h(
-          "div",
-          { class: "scroll", tabindex: "0", role: "region", "aria-label": `Evidence for ${title}` },
-          h(
-            "table",
-            { class: "evidence" },
-            h(
-              "thead",
-              {},
-              h(
-                "tr",
-                {},
-                ["Evidence", "Value", "Limit", "Source"].map((name) =>
-                  h("th", { scope: "col", class: ["Value", "Limit"].includes(name) ? "number" : null }, name),
-                ),
-              ),
-            ),
-            h("tbody", {}, evidence.map(evidenceRow)),
-          ),
-        ),
+      head,
+      named.length > 0 && h("p", { class: "places" }, named, more > 0 && `and ${more} more`),
+      evidence.length > 0 && this.#evidence(title, evidence),
+      explains.length > 0 && h("p", { class: "empty" }, `Explains ${symptomsInWords(explains)}.`),
       h("footer", {}, next && command(next), link && runbook(link)),
     );
   }
 
+  #evidence(title, evidence) {
+    const rows = evidence
+      .slice(0, MOST_EVIDENCE)
+      .map(({ kind, place, text, source }) =>
+        h(
+          "tr",
+          {},
+          h("td", {}, h("span", { class: "kind" }, kind)),
+          h("td", {}, this.#place(place), ` ${text}`),
+          h("td", {}, source && h("code", {}, source)),
+        ),
+      );
+    const heads = ["Kind", "Evidence", "Source"].map((name) => h("th", { scope: "col" }, name));
+    const table = h("table", { class: "evidence" }, h("thead", {}, h("tr", {}, heads)), h("tbody", {}, rows));
+    const more = evidence.length - rows.length;
+    return h(
+      "div",
+      { class: "scroll", tabindex: "0", role: "region", "aria-label": `Evidence for ${title}` },
+      table,
+      more > 0 && h("p", { class: "empty" }, `and ${more} more`),
+    );
+  }
+
+  /** The name of a place, as a link where the drawing has it. */
   #place(place) {
     const { fabric } = this.page;
-    if (typeof place === "string") return place;
-    const name =
-      [place.switch ?? place.host, place.interface].filter(Boolean).join(" ") ||
-      Object.values(place).filter(Boolean).join(" ");
+    const name = [place.switch, place.interface].filter(Boolean).join(" ") || place.host;
     const port = fabric.portOf(name);
-    const href = port === -1 ? routeOfNode(fabric, place.switch ?? place.host) : routeOfPort(fabric, port);
+    const href = port === -1 ? routeOfNode(fabric, place.switch || place.host) : routeOfPort(fabric, port);
     return href ? h("a", { href }, name) : name;
   }
 }
 
-function evidenceRow({ kind, text, where, value, limit, source }) {
-  const place = typeof where === "string" ? where : where ? Object.values(where).filter(Boolean).join(" ") : "";
-  const shown = (held) =>
-    held === null || held === undefined ? UNKNOWN : typeof held === "number" ? number(held) : `${held}`;
-  return h(
-    "tr",
-    {},
-    h("td", {}, h("span", { class: "kind" }, kind), " ", text, place && h("div", { class: "empty" }, place)),
-    h("td", { class: "number" }, shown(value)),
-    h("td", { class: "number" }, shown(limit)),
-    h("td", {}, source && h("code", {}, source)),
+/** What is said without a cause: that nothing is wrong only where everything could be read. */
+function verdict({ healthy, switches, read }) {
+  if (healthy) return h("p", { class: "card verdict" }, `Nothing found. All ${switches} switches were read.`);
+  const text =
+    read < switches ? `No cause found in what could be read: ${read} of ${switches} switches.` : "No cause found.";
+  return h("p", { class: "card verdict" }, text);
+}
+
+function listCard(name, items) {
+  const list = h(
+    "ul",
+    { class: "plain-list" },
+    items.map((item) => h("li", {}, item)),
   );
+  return items.length > 0 && h("section", { class: "card" }, h("h2", {}, name), list);
+}
+
+/** Kinds of symptoms with their counts: 3 link-down, 1 bgp-down. */
+function symptomsInWords(symptoms) {
+  const counts = new Map();
+  for (const { kind } of symptoms) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  return [...counts].map(([kind, count]) => `${count} × ${kind}`).join(", ");
 }

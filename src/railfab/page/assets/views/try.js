@@ -1,8 +1,8 @@
 /**
  * Try it: changes of a twin. Each form posts its fields to /api/actions/KIND and shows the command that does the same:
  * job {job}, fault {kind: "optic", node, interface, loss_db} or {kind: "host", host, rx_gbps} or {kind: "switch", switch,
- * operation}, cable {node, interface, up}, threshold {switch, kmin_bytes, kmax_bytes, pmax_percent}, which answers {id,
- * diff} and changes nothing until deploy {id}.
+ * operation}, cable {node, interface, up}, threshold {rate_gbps, kmin_bytes, kmax_bytes, pmax_percent}, which answers
+ * {id, diffs} and changes nothing until deploy {id}.
  */
 
 import { act, Refused } from "../api.js";
@@ -10,7 +10,6 @@ import { command, h } from "../dom.js";
 import { choice, port, quantity } from "../fields.js";
 import { time } from "../format.js";
 
-const ALL = ["", "all switches"];
 const OPERATIONS = [
   ["stop", "stop its telemetry"],
   ["start", "start its telemetry"],
@@ -49,9 +48,6 @@ export default class TryView {
   #forms() {
     const { fabric } = this.page;
     const switches = fabric.switches.map((node) => node.name);
-    const bounds = Object.values(fabric.design.bounds)[0] ?? { kmin_bytes: 150_000, kmax_bytes: 450_000 };
-    const kB = (name, label, value) =>
-      quantity(name, label, { least: 1, most: 1e6, value: Math.round(value / 1000), factor: 1000 });
     return [
       this.#form("job", "Run a job", "The hosts change to it at once.", "Run", [
         choice("job", "Job", fabric.design.jobs),
@@ -93,19 +89,33 @@ export default class TryView {
           fixed({ kind: "switch" }),
         ],
       ),
-      this.#form(
-        "threshold",
-        "Change ECN thresholds",
-        "Nothing changes before you have seen the difference and deployed it.",
-        "Show the difference",
-        [
-          choice("switch", "Where", [ALL, ...switches.map((name) => [name, name])]),
-          kB("kmin_bytes", "Kmin [kB]", bounds.kmin_bytes),
-          kB("kmax_bytes", "Kmax [kB]", bounds.kmax_bytes),
-          quantity("pmax_percent", "Marked at Kmax [%]", { least: 1, most: 100, value: 10, step: "1" }),
-        ],
-      ),
+      this.#thresholds(),
     ];
+  }
+
+  /** Thresholds of the ports of one speed; the fields begin with those that the design has. */
+  #thresholds() {
+    const { bounds } = this.page.fabric.design;
+    const rate = choice(
+      "rate_gbps",
+      "Ports of",
+      Object.keys(bounds).map((gbps) => [gbps, `${gbps} Gb/s`]),
+    );
+    const kB = (name, label) => quantity(name, label, { least: 1, most: 1e6, step: "1", value: 1, factor: 1000 });
+    const [kmin, kmax] = [kB("kmin_bytes", "Kmin [kB]"), kB("kmax_bytes", "Kmax [kB]")];
+    const begin = () => {
+      kmin.field.value = Math.round(bounds[rate.field.value].kmin_bytes / 1000);
+      kmax.field.value = Math.round(bounds[rate.field.value].kmax_bytes / 1000);
+    };
+    rate.field.addEventListener("change", begin);
+    begin();
+    const text = "Nothing changes before you have seen the difference and deployed it.";
+    return this.#form("threshold", "Change ECN thresholds", text, "Show the difference", [
+      mapped(rate, ({ rate_gbps }) => ({ rate_gbps: Number(rate_gbps) })),
+      kmin,
+      kmax,
+      quantity("pmax_percent", "Marked at Kmax [%]", { least: 1, most: 100, value: 10, step: "1" }),
+    ]);
   }
 
   #form(kind, title, text, verb, fields) {
@@ -145,11 +155,13 @@ export default class TryView {
   }
 
   /** The command that does the same; of a change that is not deployed yet, its difference and a button. */
-  #answer({ command: text, diff, id, text: said }) {
-    const parts = [text && command(text), said && h("p", {}, said)];
-    if (diff !== undefined)
-      parts.push(diff ? difference(diff) : h("p", {}, "No difference: the switches have these thresholds."));
-    if (id !== undefined && diff) {
+  #answer({ command: text, diffs, id }) {
+    const parts = [text && command(text)];
+    if (diffs)
+      parts.push(
+        ...(diffs.length ? diffs.map(difference) : [h("p", {}, "No difference: the switches have these thresholds.")]),
+      );
+    if (diffs?.length) {
       const button = h("button", { class: "button", type: "button" }, "Deploy it");
       button.addEventListener("click", async () => {
         button.disabled = true;
@@ -165,8 +177,9 @@ export default class TryView {
 const fixed = (values) => ({ element: null, read: () => values });
 const mapped = (field, change) => ({ ...field, read: () => change(field.read()) });
 
-function difference(text) {
+function difference({ switch: name, diff }) {
   const kinds = { "+": "added", "-": "removed" };
-  const lines = text.split("\n").map((line) => h("span", { class: kinds[line[0]] ?? null }, `${line}\n`));
-  return h("pre", { class: "diff", tabindex: "0" }, h("code", {}, lines));
+  const lines = diff.split("\n").map((line) => h("span", { class: kinds[line[0]] ?? null }, `${line}\n`));
+  const text = h("pre", { class: "diff", tabindex: "0", "aria-label": `Difference of ${name}` }, h("code", {}, lines));
+  return h("details", {}, h("summary", {}, name), text);
 }
