@@ -182,6 +182,14 @@ def test_a_session_that_is_opened_again_within_the_window_is_no_cause(fabric: De
     assert diagnosed(replace(seen, window=again)).healthy
 
 
+def test_a_switch_that_began_to_hang_within_the_window_hangs(fabric: Design) -> None:
+    seen = observations(fabric, silent={SPINE}, unread={SPINE})
+    first = seen.window.readings[0]
+    up = TelemetrySeries("fabric_collector_session_up", (("device", SPINE),))
+    window = TelemetryWindow([replace(first, values={**first.values, up: 1.0}), seen.window.readings[1]])
+    assert codes(diagnosed(replace(seen, window=window))) == ["control-plane"]
+
+
 def test_two_plugs_that_are_swapped_are_named_together(fabric: Design) -> None:
     links = {port.name: peer for port, peer, _ in fabric.topology.ports_of(LEAF)}
     first, second = "ethernet-1/29", UPLINK

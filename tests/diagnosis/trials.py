@@ -85,7 +85,7 @@ class DiagnosisRack(Rack):
         trial = self.tried(mistake, BEFORE_S, after_s + flaps_s)
         if trial.refused:
             raise Refused(trial.refused)
-        since_s = trial.made_s - SCRAPE_S if mistake.flaps else trial.made_s  # what flaps has done so at the end of it
+        since_s = trial.made_s - 2 * SCRAPE_S if mistake.flaps else trial.made_s  # a flap is over by then
         return self._diagnosed([scrape for scrape in trial.scrapes if scrape[0] >= since_s])
 
     def healthy_diagnosis(self, job: Any, seconds: float = AFTER_S) -> FabricDiagnosis:

@@ -38,6 +38,7 @@ from railfab.platforms.interruptions import ChangeKind, change_kinds
 from railfab.topology.grouping import grouped
 
 DOCS = Path(__file__).parents[2] / "docs"
+DOCTOR_RESULTS = Path(__file__).parents[1] / "diagnosis" / "results"
 Schema = Mapping[str, Any]
 
 SHARED = {"AccessLeaves": "leaves", "AccessSpines": "spines"}
@@ -419,6 +420,40 @@ def doctor_causes() -> str:
     return table(("code", "cause", "accounts for"), rows)
 
 
+def doctor_results() -> str:
+    """What the doctor named of the faults that were made on a twin, by platform."""
+    columns = (
+        "platform",
+        "faults",
+        "first",
+        "causes named",
+        "right",
+        "pairs",
+        "both in the first three",
+        "healthy",
+        "nothing named",
+    )
+    return table(columns, (_doctor_row(path) for path in sorted(DOCTOR_RESULTS.glob("*.json"))))
+
+
+def _doctor_row(path: Path) -> Sequence[str]:
+    results = json.loads(path.read_text()).values()
+    single = [result for result in results if "rank" in result]
+    pairs = [result for result in results if "named" in result]
+    healthy = [result for result in results if result.keys() == {"causes"}]
+    counts = (
+        len(single),
+        sum(result["rank"] == 1 for result in single),
+        sum(len(result["causes"]) for result in single),
+        sum(result["rank"] > 0 for result in single),
+        len(pairs),
+        sum(result["named"] == 2 for result in pairs),
+        len(healthy),
+        sum(not result["causes"] for result in healthy),
+    )
+    return path.stem, *map(str, counts)
+
+
 def _effects(cause: KnownCause) -> str:
     return ", ".join(f"`{kind}`" for kind in SymptomKind if kind in cause.effects)
 
@@ -447,6 +482,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "intent-change": section("change"),
     "intent-inventory": section("inventory"),
     "doctor-causes": doctor_causes,
+    "doctor-results": doctor_results,
     "labs": labs,
     "pairs": pairs,
     "metrics": metrics,

@@ -14,11 +14,11 @@ def switch_causes(seen: Observations) -> Iterator[CandidateCause]:
     for name in sorted(seen.silent | seen.unread.keys()):
         if name not in seen.fabric.models:
             continue
-        has_state, has_telemetry = name in seen.inspected, name not in seen.silent
+        has_state, has_telemetry = name in seen.inspected, name in seen.streaming
         evidence = tuple(_evidence(seen, name))
         if has_state:
             code = "telemetry-server"
-        elif has_telemetry and any(series.device == name for series in seen.window.last):
+        elif has_telemetry:
             code = "management-access"
         else:
             code = _silent_code(seen, name)

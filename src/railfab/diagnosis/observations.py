@@ -49,6 +49,11 @@ class Observations:
     window: TelemetryWindow
     deploys: Sequence[DeployRecord] = ()
 
+    @property
+    def streaming(self) -> frozenset[str]:
+        """Switches whose telemetry streams at the end of the window."""
+        return frozenset(series.device for series, value in self.window.latest(UP) if value)
+
     @cached_property
     def ends(self) -> Mapping[PortName, PortEnd]:
         """Every front-panel port of a switch that the intent has a cable for."""
