@@ -285,7 +285,7 @@ def test_every_board_and_rule_is_in_a_config_map_that_can_be_applied(repository:
     boards = [name for name in grafana_files(Datasource()) if name.endswith(".json")]
     rules = [name for name in prometheus_files(Scrape()) if name.startswith("rules/")]
     assert {name: sorted(given) for name, given in files.items()} == {
-        "railfab-dashboards": sorted(boards),
+        **{f"railfab-board-{Path(board).stem}": [board] for board in boards},
         "railfab-rules": sorted(rules),
     }
     for given in files.values():
@@ -315,7 +315,7 @@ def test_kustomize_tells_every_pod_how_many_there_are(repository: Path, tmp_path
     (container,) = spec["template"]["spec"]["containers"]
     assert spec["replicas"] == 5
     assert {"name": "SHARDS", "value": "5"} in container["env"]
-    boards = made["ConfigMap", "railfab-dashboards"]
+    boards = made["ConfigMap", "railfab-board-fabric"]
     assert boards["metadata"]["labels"] == {"grafana_dashboard": "1"}
     assert json.loads(boards["data"]["fabric.json"])["title"]
     assert made["ConfigMap", "railfab-rules"]["data"].keys() == {"recording.yml", "alerts.yml"}

@@ -8,8 +8,6 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-import yaml
-
 from railfab.dashboards.promql import simulated_rate
 from railfab.endpoints.http_client import HttpClient
 from railfab.errors import EndpointError
@@ -17,6 +15,7 @@ from railfab.page.plan import PagePlan
 from railfab.page.series import PORT_METRICS, RAIL_METRIC, SWITCH_METRICS, RingSeries, SeriesQuestion, thresholds
 from railfab.page.totals import number
 from railfab.units import BITS_PER_BYTE
+from railfab.yaml_reader.sections import Faulty, values_in
 
 RANGE, ALERTS, CONFIGURATION = "/api/v1/query_range", "/api/v1/alerts", "/api/v1/status/config"
 DEFAULT_SCRAPE_S = 15.0
@@ -41,11 +40,11 @@ class PrometheusPast:
         """The longest time between two scrapes, as it is configured [s]. Raises EndpointError."""
         answer = self.client.request(self.path + CONFIGURATION)
         try:
-            configuration = yaml.safe_load(json.loads(answer.body)["data"]["yaml"])
+            configuration, _ = values_in(json.loads(answer.body)["data"]["yaml"])
             jobs = configuration.get("scrape_configs") or ()
             texts = [job["scrape_interval"] for job in jobs if "scrape_interval" in job]
             return max(map(_seconds, texts), default=DEFAULT_SCRAPE_S)
-        except (AttributeError, KeyError, TypeError, ValueError, yaml.YAMLError):
+        except (AttributeError, KeyError, TypeError, ValueError, Faulty):
             return DEFAULT_SCRAPE_S
 
     def points(self, expr: str, from_s: float, to_s: float, step_s: float) -> list[list[Any]]:
