@@ -38,6 +38,7 @@ LIGHT_COLOURS = {
 }
 """The 16 colours by the names of pyte; all others are hexadecimal."""
 WORDS = re.compile(r"\S+(?: \S+)*")
+TOKEN = re.compile(r"(?<=token=)[\w-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ class Frame:
 
 
 def screen_rows(screen: pyte.Screen) -> tuple[Row, ...]:
-    """The rows of a screen; blank cells are left out unless their style is visible."""
+    """The rows of a screen; blank cells are left out unless their style is visible, and tokens are hidden."""
     return tuple(
         _runs([screen.buffer[line][column] for column in range(screen.columns)]) for line in range(screen.lines)
     )
@@ -137,7 +138,7 @@ def _runs(cells: Sequence[Char]) -> Row:
     for style, group in groupby(cells, key=lambda cell: cell._replace(data="")):
         text = "".join(cell.data for cell in group)
         if text.strip() or style.bg != "default" or style.reverse or style.underscore:
-            runs.append(Run(column, text, style))
+            runs.append(Run(column, TOKEN.sub(lambda token: "*" * len(token[0]), text), style))
         column += len(text)
     return tuple(runs)
 

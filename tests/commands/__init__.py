@@ -22,7 +22,7 @@ from typing import IO
 
 from tests.commands.client import ask
 
-__all__ = ["Command", "folder", "run"]
+__all__ = ["Command", "folder", "parse", "run"]
 
 SERVER, CLIENT = (Path(__file__).with_name(name) for name in ("server.py", "client.py"))
 IMPORTED = (
@@ -90,6 +90,20 @@ def run(
 ) -> subprocess.CompletedProcess[str]:
     """What `subprocess.run` returns for a `Command`. Raises subprocess.TimeoutExpired."""
     return Command(*arguments, cwd=cwd, environment=environment, text=text, program=program).wait(timeout_s)
+
+
+def parse(line: str) -> None:
+    """Parse a command line of railfab without running it. Raises click's error where no such command is."""
+    import typer.main
+
+    from railfab.cli import app
+
+    program, *words = shlex.split(line)
+    assert program == NAME
+    command = typer.main.get_command(app)
+    while hasattr(command, "commands") and words and words[0] in command.commands:
+        command = command.commands[words.pop(0)]
+    command.make_context(line, words)
 
 
 def _text(file: IO[str]) -> str:

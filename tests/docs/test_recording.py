@@ -68,6 +68,14 @@ def test_a_live_table_of_rich_leaves_its_last_state() -> None:
     assert text.count("rail") == 1
 
 
+def test_a_recording_shows_no_token() -> None:
+    from terminal_svg import Frame, recording_svg, screen_rows
+
+    frame = Frame(0.0, screen_rows(screen("\x1b[4mhttp://127.0.0.1:9805/#token=D_4-x\x1b[0m and more", columns=60)))
+    texts = [each.text for each in ElementTree.fromstring(recording_svg([frame], columns=60, name="up")).iter()]
+    assert "http://127.0.0.1:9805/#token=*****" in texts
+
+
 def test_a_recording_is_well_formed_and_stores_a_row_once() -> None:
     tree = ElementTree.fromstring(picture("railfab <up>"))
     texts = [element.text for element in tree.iter(f"{SVG}text")]

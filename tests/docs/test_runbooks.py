@@ -6,10 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
-import typer.main
+from tests import commands
 from tests.dashboards.promql_labels import EXPOSED, RECORDED
 
-from railfab.cli import app
 from railfab.dashboards import ALERTS
 
 FOLDER = Path(__file__).parents[2] / "docs" / "alerts"
@@ -47,12 +46,7 @@ def test_a_page_has_its_sections_with_causes_in_order(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_commands_of_a_page_parse(name: str) -> None:
     for line in sections(name)["Commands"]:
-        program, *words = line.split()
-        assert program == "railfab"
-        command = typer.main.get_command(app)
-        while hasattr(command, "commands") and words and words[0] in command.commands:
-            command = command.commands[words.pop(0)]
-        command.make_context(line, words)
+        commands.parse(line)
 
 
 @pytest.mark.parametrize("name", NAMES)

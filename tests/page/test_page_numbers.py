@@ -11,8 +11,12 @@ import numpy as np
 import pytest
 from tests.twin.twins import pod64
 
+from railfab.deploy import Journal
+from railfab.deploy.steps import StepKind, StepState
 from railfab.fabric import design
 from railfab.page.columns import PORT_COLUMNS, SWITCH_COLUMNS, VectorLayout
+from railfab.page.deploy_watch import DeployWatch
+from railfab.page.event_log import EventLog
 from railfab.page.frames import LOSSLESS, LOSSY, UNKNOWN, FrameEncoder, ShownState, quantised
 from railfab.page.history import MOST_BYTES, History
 from railfab.page.plan import PagePlan
@@ -21,6 +25,7 @@ from railfab.page.reasons import port_reasons
 from railfab.page.sources.contract import FabricReading
 from railfab.page.totals import PaceMeter, totals_document
 
+LATER_S = 9e9
 LARGE = Path(__file__).parents[2] / "inventory" / "fabrics" / "gpu1024.yml"
 
 
@@ -205,3 +210,21 @@ def test_the_pace_is_that_of_the_last_seconds() -> None:
     assert paces[0] is None
     assert paces[-1] == pytest.approx(1.0)
     assert meter.add(19.0, float("nan")) is None
+
+
+def test_a_deploy_of_before_the_page_has_the_times_of_its_begin_its_waves_and_its_end(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, "pod64")
+    with journal.open("deploy") as entry:
+        entry.plan('{"waves": [1, 2]}', {"leaf1": "new"})
+        entry.keep("leaf1", "old")
+        for wave in (1, 2):
+            entry.steps.write(StepKind.WAVE, StepState.DONE, wave=wave)
+        entry.finish({"leaf1": "changed"})
+    log = EventLog(clock=lambda: LATER_S)
+    DeployWatch("pod64", tmp_path / "pod64.yml", tmp_path, log).watch(rates(plan(), reading(plan(), 10.0)))
+    titles = [each["title"] for each in log.between(0, LATER_S - 1)]
+    (record,) = journal.deploys()
+    assert len(titles) == 4
+    assert titles[0].startswith(f"deploy {record.deploy} by ")
+    assert f"deploy {record.deploy}: wave 2 of 2 is done" in titles
+    assert log.between(LATER_S, LATER_S) == []

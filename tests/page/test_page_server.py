@@ -83,7 +83,10 @@ def test_each_part_of_the_fabric_is_told_in_words(shown: LivePage) -> None:
     assert shown.get("api/host/pod1-seg1-host1")["neighbours"][0]["switch"] == LEAF
     assert shown.get("api/rail/1")["facts"][0] == {"name": "ports", "value": "8"}
     assert shown.get("api/job/made")["job"]["running"] is True
+    assert f"railfab drain {shown.design.path} {SPINE} --on twin --state {shown.state}" in switch["commands"]
     for part in (port, switch, uplink):
+        for line in part["commands"]:
+            commands.parse(line)
         for chart in part["metrics"]:
             assert shown.get(f"api/series?{chart['query']}")["unit"] == chart["unit"]
     for path in ("switch/none", f"port/{LEAF}/none", "host/none", "rail/99", "job/none", "thing/x"):

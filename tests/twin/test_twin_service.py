@@ -12,6 +12,7 @@ import threading
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -388,6 +389,29 @@ def test_no_twin_is_said_in_one_line_whatever_a_dead_one_left(tmp_path: Path) ->
         connect(tmp_path, "pod64")
     assert str(caught.value) == f"pod64: no twin is running. Start it with railfab twin FILE --state {tmp_path}."
     assert running(tmp_path, "pod64") is None
+
+
+def test_a_twin_of_another_release_is_named_with_the_command_that_ends_it(tmp_path: Path) -> None:
+    class Earlier(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b'{"fabric": "pod64", "pid": 1, "switches": []}')
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Earlier) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        (tmp_path / "pod64.twin.control.json").write_text(json.dumps({"url": url, "token": "x"}))
+        with pytest.raises(EndpointError) as caught:
+            connect(tmp_path, "pod64")
+        server.shutdown()
+    assert str(caught.value) == (
+        "pod64: its twin was started by another release of railfab. "
+        f"Stop it with railfab twin stop --state {tmp_path}, and start it again."
+    )
 
 
 def test_job_metrics_are_of_the_catalogue_and_follow_the_job(twin: Twin, control: Control) -> None:

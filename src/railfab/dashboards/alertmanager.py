@@ -6,7 +6,7 @@ fires in the same fabric does not notify again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,36 +73,20 @@ INHIBITIONS = (
 """What follows from what. An alert that both causes and follows is inhibited by its cause alone."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Receivers:
-    """Where notifications go, as Alertmanager's `webhook_configs`; others are written into the file by hand."""
-
-    pages: str | None = None
-    tickets: str | None = None
-
-
-def alertmanager_config(receivers: Receivers = Receivers(), *, seconds: float = 1.0) -> dict[str, Any]:
-    """Content of alertmanager.yml. seconds: length of its seconds, for tests."""
-
-    def time(seconds_s: float) -> str:
-        return f"{seconds_s:g}s" if seconds == 1 else f"{max(1, round(seconds_s * seconds * 1000))}ms"
-
+def alertmanager_config() -> dict[str, Any]:
+    """Content of alertmanager.yml. Where its two receivers notify is written into the file by hand."""
     return {
         "route": {
             "receiver": TICKETS,
             "group_by": ["fabric"],
-            "group_wait": time(GROUP_WAIT_S),
-            "group_interval": time(GROUP_INTERVAL_S),
-            "repeat_interval": time(REPEAT_INTERVAL_S),
+            "group_wait": f"{GROUP_WAIT_S}s",
+            "group_interval": f"{GROUP_INTERVAL_S}s",
+            "repeat_interval": f"{REPEAT_INTERVAL_S}s",
             "routes": [{"matchers": [_of(AlertSeverity.CRITICAL)], "receiver": PAGES}],
         },
         "inhibit_rules": [rule for inhibition in INHIBITIONS for rule in inhibition.documents()],
-        "receivers": [_receiver(PAGES, receivers.pages), _receiver(TICKETS, receivers.tickets)],
+        "receivers": [{"name": PAGES}, {"name": TICKETS}],
     }
-
-
-def _receiver(name: str, url: str | None) -> dict[str, Any]:
-    return {"name": name, **({"webhook_configs": [{"url": url, "send_resolved": False}]} if url else {})}
 
 
 def _of(severity: AlertSeverity) -> str:
@@ -111,8 +95,3 @@ def _of(severity: AlertSeverity) -> str:
 
 def _any_of(names: Iterable[str]) -> str:
     return f'alertname=~"{"|".join(names)}"'
-
-
-def mentioned() -> Sequence[str]:
-    """Every alert that a rule names."""
-    return sorted({name for rule in INHIBITIONS for name in (*rule.causes, *rule.consequences)})

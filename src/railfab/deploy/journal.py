@@ -234,6 +234,10 @@ class Journal:
         names = sorted(path.name for path in (folder / AFTER).iterdir() if not path.name.endswith(PART))
         return _read(folder / PLAN), {name: _read(folder / AFTER / name) for name in names}
 
+    def steps(self, record: DeployRecord) -> DeploySteps:
+        """The steps of a deploy until now."""
+        return read_steps(self.folder / record.folder / STEPS)
+
     def former(self, record: DeployRecord) -> dict[str, str]:
         """What each switch ran before a deploy, for those that it has begun to change or to drain."""
         return {name: _read(self.folder / record.folder / BEFORE / name) for name in record.switches}

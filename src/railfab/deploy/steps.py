@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -109,15 +109,15 @@ class DeploySteps:
         """The number of names that were chosen for changes of the deploy."""
         return sum(step.kind is StepKind.ATTEMPT for step in self.every)
 
-    def waves_done(self) -> frozenset[int]:
-        """The waves that were changed and passed their gates, and were not reverted since."""
-        done: set[int] = set()
+    def waves_done(self) -> Mapping[int, str]:
+        """The waves that were changed and passed their gates, and were not reverted since, with the time of each."""
+        done: dict[int, str] = {}
         for step in self.every:
             if step.kind is StepKind.WAVE and step.state is StepState.DONE:
-                done.add(step.wave)
+                done[step.wave] = step.at
             elif step.kind is StepKind.REVERT:
-                done.discard(step.wave)
-        return frozenset(done)
+                done.pop(step.wave, None)
+        return done
 
     def has_begun(self, wave: int) -> bool:
         """Whether a switch of a wave was begun to be changed, and the wave was not reverted since."""

@@ -36,8 +36,8 @@ class DeployWatch:
         switches = counted(len(record.switches), "switch")
         began = f"{title} by {record.user}@{record.host} begins"
         self._add(record, "begins", EntryKind.DEPLOY, began, at=record.began)
-        for wave in range(1, record.waves_done + 1):
-            self._add(record, f"wave {wave}", EntryKind.WAVE, f"{title}: wave {wave} of {record.waves} is done")
+        for wave, at in self._journal.steps(record).waves_done().items():
+            self._add(record, f"wave {wave}", EntryKind.WAVE, f"{title}: wave {wave} of {record.waves} is done", at=at)
         if record.stopped:
             self._add(
                 record,

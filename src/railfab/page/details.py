@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from shlex import quote
 from typing import Any
 from urllib.parse import urlencode
 
@@ -46,7 +47,7 @@ class Details:
         watch: TwinWatch | None = None,
     ) -> None:
         self._plan, self._rates, self._watch = plan, rates, watch
-        self._intent, self._on = str(plan.design.path), on
+        self._intent, self._on = quote(str(plan.design.path)), on
         self._kinds: Mapping[str, Callable[[str], Document | None]] = {
             "switch": self._switch,
             "port": self._port,
@@ -89,7 +90,7 @@ class Details:
             words=switch_sentences(node, model, kind),
             findings=self._findings(name),
             metrics=[_chart(*chart, switch=name) for chart in SWITCH_CHARTS],
-            commands=[f"railfab drain {self._intent} --limit {name}{self._on}", f"railfab explain {self._intent}"],
+            commands=[f"railfab drain {self._intent} {name}{self._on}", f"railfab explain {self._intent}"],
         )
 
     def _port(self, name: str) -> Document | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 import ipaddress
 import json
+import math
 import socket
 from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass
@@ -147,6 +148,20 @@ def _is_address(name: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def query_number(query: Mapping[str, str], name: str) -> float | None:
+    """A finite number of a query; None where it has none. Raises RequestDeclined."""
+    text = query.get(name)
+    if not text:
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise RequestDeclined(HTTPStatus.BAD_REQUEST, f"{name}={text[:40]!r} is no number")
+    return value
 
 
 async def json_body(request: Request, most_bytes: int, parse: Callable[[bytes], Any] = json.loads) -> dict[str, Any]:

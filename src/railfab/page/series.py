@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
-import numpy as np
-
 from railfab.page.history import KEPT, History, PastValues
 from railfab.page.plan import PagePlan, QueueBounds
-from railfab.page.security import RequestDeclined
+from railfab.page.security import RequestDeclined, query_number
 from railfab.page.totals import number
 
 PORT_METRICS = (*KEPT, "utilisation")
@@ -40,10 +38,10 @@ class SeriesQuestion:
             metric=query.get("metric", ""),
             switch=query.get("switch", ""),
             interface=query.get("interface", ""),
-            rail=None if (rail := _number(query, "rail")) is None else round(rail),
+            rail=None if (rail := query_number(query, "rail")) is None else round(rail),
             job=query.get("job", ""),
-            from_s=_number(query, "from") or 0.0,
-            to_s=_number(query, "to") or time.time(),
+            from_s=query_number(query, "from") or 0.0,
+            to_s=query_number(query, "to") or time.time(),
         )
 
 
@@ -106,16 +104,3 @@ def thresholds(plan: PagePlan, question: SeriesQuestion) -> list[dict[str, Any]]
     if question.metric in ("transmit_gbps", "receive_gbps"):
         return [{"name": "rate", "value": float(plan.rate_gbps[port])}]
     return []
-
-
-def _number(query: Mapping[str, str], name: str) -> float | None:
-    text = query.get(name)
-    if not text:
-        return None
-    try:
-        value = float(text)
-    except ValueError:
-        value = np.nan
-    if not np.isfinite(value):
-        raise RequestDeclined(HTTPStatus.BAD_REQUEST, f"{name}={text[:40]!r} is no number")
-    return value

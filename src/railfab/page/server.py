@@ -24,7 +24,7 @@ from railfab.errors import RailfabError
 from railfab.page.details import Details
 from railfab.page.hub import Hub
 from railfab.page.live_state import LiveState, Ticker, TickOutput
-from railfab.page.security import Guard, Guarded, RequestDeclined, allowed_names, json_body, refused
+from railfab.page.security import Guard, Guarded, RequestDeclined, allowed_names, json_body, query_number, refused
 from railfab.page.series import SeriesQuestion
 from railfab.page.static_files import INDEX, StaticFile, static_files
 from railfab.process.listeners import bind_problem
@@ -173,7 +173,7 @@ class PageServer:
         return JSONResponse(self._ask.series(SeriesQuestion.of(request.query_params)))
 
     def _log(self, request: Request) -> Response:
-        bounds = [_number(request, name) for name in ("from", "to")]
+        bounds = [query_number(request.query_params, name) for name in ("from", "to")]
         from_s, to_s = bounds[0] or 0.0, float("inf") if bounds[1] is None else bounds[1]
         return JSONResponse({"entries": self._state.log.between(from_s, to_s)})
 
@@ -222,17 +222,6 @@ def _file_answer(request: Request, name: str, caching: str) -> Response:
     if request.headers.get("if-none-match") == headers["ETag"]:
         return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
     return Response(held.body, media_type=held.kind, headers=headers)
-
-
-def _number(request: Request, name: str) -> float | None:
-    """A number of the query. Raises RequestDeclined."""
-    text = request.query_params.get(name)
-    if text is None:
-        return None
-    try:
-        return float(text)
-    except ValueError:
-        raise RequestDeclined(HTTPStatus.BAD_REQUEST, f"{name}={text[:40]!r} is no number") from None
 
 
 async def _refusal(_: Request, refusal: Exception) -> Response:

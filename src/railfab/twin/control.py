@@ -44,7 +44,14 @@ class Control:
         return f"{self.url}/metrics"
 
     def status(self) -> TwinStatus:
-        return TwinStatus.from_json(self._call("GET", "/status"))
+        """The status. Raises EndpointError of a twin that an earlier or a later release of railfab has started."""
+        document = self._call("GET", "/status")
+        try:
+            return TwinStatus.from_json(document)
+        except (KeyError, TypeError, ValueError):
+            stop = f"railfab twin stop{state_option(self.state)}"
+            problem = "its twin was started by another release of railfab"
+            raise EndpointError(self.fabric, problem, f"Stop it with {stop}, and start it again") from None
 
     def switch_job(self, job: Job | RecordedJob | None) -> None:
         """Start this job in place of the one that runs; None stops it. Raises DeviceError when it does not fit.
