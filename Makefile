@@ -89,11 +89,12 @@ check: $(VENV)/dev.stamp ## lint, format, types and the rule that imports point 
 	@MYPYPATH=. $(BIN)/mypy -p tests $(NAMES_ONLY:%=--disable-error-code=%)
 	@$(BIN)/lint-imports --no-cache
 
-record: $(READY) ## docs/up.svg and docs/up-light.svg, the live view of a moment with traffic; on a quiet machine
+record: $(READY) ## docs/up.svg, docs/page-*.png: the live view and the page of a moment with traffic; on a quiet machine, with chromium
 	@.ci/step "Recording railfab up for a minute" $(BIN)/python docs/record.py --every 1.5 --seconds 80 -o docs/up.svg --light docs/up-light.svg \
 		--moment 'rail 1 +[1-9][0-9,]{2,} Gb/s' --title "railfab up inventory/fabrics/pod64.yml" \
 		-- $(BIN)/railfab up inventory/fabrics/pod64.yml --state .railfab/record --for 36
 	@$(BIN)/python docs/view_digest.py > docs/up.digest
+	@.ci/step "Taking pictures of the page" $(BIN)/python -m tests.page.browser.screenshots docs
 
 bench: $(READY) ## measure what benchmarks/ describes
 	@set -e; for bench in benchmarks/bench_*.py; do $(BIN)/python "$$bench" $(ARGS); done

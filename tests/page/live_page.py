@@ -23,7 +23,7 @@ from railfab.page.settings import PageAddress
 from railfab.twin import Twin
 
 WITHIN_S = 120
-INTERVAL_S = 0.5
+INTERVAL_S, CHECK_INTERVAL_S = 0.5, 2.0
 INCAST = made_job(
     phases=[{"compute": {"ms": 1}}, {"traffic": {"pattern": "incast", "senders": 14, "receivers": 1, "bytes": "1.5MB"}}]
 )
@@ -137,6 +137,7 @@ class LivePage:
 def live_page(folder: Path, **options: Any) -> Iterator[LivePage]:
     """A twin of a small fabric under an incast, and its page."""
     design = small(folder)
-    chosen = PageOptions(on="twin", state=folder, address=PageAddress("127.0.0.1", 0), interval_s=INTERVAL_S, **options)
+    intervals = {"interval_s": INTERVAL_S, "check_interval_s": CHECK_INTERVAL_S}
+    chosen = PageOptions(on="twin", state=folder, address=PageAddress("127.0.0.1", 0), **intervals, **options)
     with Twin(design, state=folder, base_port=0, configured=True, job=INCAST) as twin, page(design, chosen) as server:
         yield LivePage(server, design, twin, folder)

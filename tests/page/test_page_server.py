@@ -13,7 +13,7 @@ import pytest
 from tests import commands
 from tests.page.live_page import INCAST, Events, LivePage, live_page
 from tests.twin.qos_twin import FAR_LEAF, LEAF, RECEIVER_PORT, SPINE, UPLINKS
-from tests.twin.twins import until
+from tests.twin.twins import switch, until
 
 from railfab.page.frames import UNKNOWN, ShownState
 
@@ -184,6 +184,19 @@ def test_a_switch_that_stops_is_stale_and_comes_back(shown: LivePage) -> None:
 
 
 @pytest.mark.timeout(600)
+def test_a_configuration_that_drifts_is_an_event_until_it_agrees_again(shown: LivePage) -> None:
+    def drifts() -> list[str]:
+        return [each["title"] for each in shown.get("api/log")["entries"] if each["kind"] == "drift"]
+
+    mtu = f"/interface[name={RECEIVER_PORT}]/mtu"
+    with switch(shown.twin, LEAF) as leaf:
+        before = leaf.value(mtu, "config")
+        leaf.set(update=[(mtu, 9028)])
+        until(lambda: drifts() == [f"the configuration of {LEAF} differs from the intent: 1 finding"])
+        leaf.set(update=[(mtu, before)])
+    until(lambda: drifts()[1:] == [f"the configuration of {LEAF} agrees with the intent again"])
+
+
 def test_thresholds_are_proposed_and_deployed_with_the_journal(shown: LivePage) -> None:
     wanted = {"rate_gbps": 100, "kmin_bytes": 200_000, "kmax_bytes": 500_000, "pmax_percent": 20}
     proposal = act(shown, "threshold", **wanted)

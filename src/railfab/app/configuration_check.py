@@ -86,6 +86,11 @@ class ConfigurationCheck(Collector):
     ) -> None:
         self._stop_requested.set()
 
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The findings of the last comparison; notes are none."""
+        return self._findings
+
     def describe(self) -> Iterable[Family]:
         """No metric: which switches answer is known later."""
         return []

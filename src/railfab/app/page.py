@@ -36,12 +36,14 @@ from railfab.twin.control import metrics_text
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageOptions:
-    """on: `twin`, `lab` or a file, as of `present_endpoints`. state: of twins and labs. interval_s: of samples."""
+    """on: `twin`, `lab` or a file, as of `present_endpoints`. state: of twins and labs. interval_s: of samples.
+    check_interval_s: of comparisons of the running configurations with the intent."""
 
     on: str | None
     state: Path
     address: PageAddress = field(default_factory=PageAddress)
     interval_s: float = 2.0
+    check_interval_s: float = CHECK_INTERVAL_S
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +78,7 @@ class CollectedFabric:
             control=control,
             jobs={path.stem: path for path in default_jobs(self.design.path)},
             diagnose=self._diagnosis,
+            findings=lambda: self.check.findings,
         )
 
     @property
@@ -114,7 +117,7 @@ def page(design: Design, options: PageOptions) -> Iterator[PageServer]:
             interval_s=options.interval_s,
         )
         stack.enter_context(collector)
-        check = ConfigurationCheck(design, endpoints, state=state, interval_s=CHECK_INTERVAL_S)
+        check = ConfigurationCheck(design, endpoints, state=state, interval_s=options.check_interval_s)
         collected = CollectedFabric(
             design=design,
             endpoints=endpoints,

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from railfab.diagnosis import FabricDiagnosis
+from railfab.findings import Finding
 from railfab.page.actions import TwinActions
 from railfab.page.alert_watch import AlertWatch
 from railfab.page.deploy_watch import DeployWatch
 from railfab.page.details import Details
 from railfab.page.doctor_rounds import DoctorRounds
+from railfab.page.drift_watch import DriftWatch
 from railfab.page.event_log import EventLog
 from railfab.page.job_watch import TwinWatch
 from railfab.page.live_state import LiveState, Watcher
@@ -31,6 +33,7 @@ class Surroundings:
     """What is beside a source. state: directory of twins, labs and the journal. on: the option `--on` of commands, with
     a space before it. control: of the twin that the source reads; None of other switches. jobs: files that it can run,
     by name. past: a Prometheus; None without one. diagnose: takes the window [s].
+    findings: of the last comparison of configurations.
     """
 
     state: Path
@@ -39,13 +42,15 @@ class Surroundings:
     jobs: Mapping[str, Path]
     past: PrometheusPast | None = None
     diagnose: Callable[[float], FabricDiagnosis] | None = None
+    findings: Callable[[], Iterable[Finding]] = tuple
 
 
 def page_server(plan: PagePlan, source: PageSource, listener: socket.socket, beside: Surroundings) -> PageServer:
     """The server of a page; a context manager."""
     log = EventLog()
     watch = None if beside.control is None else TwinWatch(plan, beside.control, log)
-    watchers: list[Watcher] = [DeployWatch(plan.fabric, plan.design.path, beside.state, log)]
+    deploys = DeployWatch(plan.fabric, plan.design.path, beside.state, log)
+    watchers: list[Watcher] = [deploys, DriftWatch(beside.findings, log)]
     watchers += [] if watch is None else [watch]
     watchers += [] if beside.past is None else [AlertWatch(plan.fabric, beside.past, log)]
     state = LiveState(plan, source, log, watchers=watchers)

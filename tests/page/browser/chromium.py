@@ -14,7 +14,6 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 NAMES = ("chromium", "chromium-browser")
@@ -204,10 +203,9 @@ class Page:
             ),
         ]
 
-    def screenshot(self, path: Path, *, whole: bool = False) -> None:
-        """Write a picture of the page as PNG; whole: with what is below the window."""
-        answer = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
-        path.write_bytes(base64.b64decode(answer["data"]))
+    def png(self) -> bytes:
+        """A picture of what the window shows."""
+        return base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])
 
     def close(self) -> None:
         """Close the page."""

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from itertools import pairwise
+from io import BytesIO
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from tests.page.browser.chromium import Browser, Page, browser
+from tests.page.browser.colours import cielab
 from tests.page.browser.contrast import violations
+from tests.page.browser.screenshots import HEIGHT, WIDTH, screenshots
 from tests.page.live_page import INCAST
 from tests.sampled import sampled
 from tests.twin.qos_twin import LEAF, RECEIVER_PORT, small
@@ -24,6 +29,7 @@ from railfab.twin import Twin
 
 pytestmark = pytest.mark.browser
 
+DOCS = Path(__file__).parents[3] / "docs"
 OTHER_LEAF = "pod1-seg2-leaf1"
 ROUTE = f"#/fabric/port/{LEAF}/{RECEIVER_PORT.replace('/', '%2F')}"
 ALL_KNOWN = "document.querySelector('#status').textContent.includes('Switches4 of 4')"
@@ -162,6 +168,18 @@ def test_hovering_names_a_port_and_a_click_opens_its_series_with_thresholds(tab:
     assert peer.partition("to ")[2].partition(" ·")[0] in details
 
 
+def test_charts_change_to_the_colours_of_another_theme_at_once(tab: Page) -> None:
+    tab.evaluate(f"location.hash = {json.dumps(ROUTE)}")
+    tab.wait("!!(window.painted = document.querySelector('.chart[data-metric=queue_bytes] canvas'))")
+    tab.evaluate("window.asks = window.fetch, window.fetch = () => new Promise(() => {}), 0")  # no answer from now on
+    try:
+        tab.prefer("light")
+        tab.wait("document.querySelector('.chart[data-metric=queue_bytes] canvas') !== window.painted")
+    finally:
+        tab.prefer("dark")
+        tab.evaluate("window.fetch = window.asks, 0")
+
+
 def test_a_host_and_a_rail_have_details_too(tab: Page) -> None:
     tab.evaluate("location.hash = '#/fabric/host/pod1-seg1-host1'")
     tab.wait("document.querySelectorAll('.details .chart').length === 2")
@@ -257,6 +275,79 @@ def test_ramps_change_in_lightness_alone_so_that_everyone_can_order_them(tab: Pa
             steps = [rising * (after - before) for before, after in pairwise(table)]
             assert min(steps) >= -0.004, theme
             assert max(table) - min(table) > 0.5
+
+
+STATE_COLOURS = """(async () => {
+    const { Palette } = await import('/assets/palette.js');
+    const { ink, ...states } = new Palette('%s').states;
+    return states;
+})()"""
+DEFICIENCIES = ("protanopia", "deuteranopia", "tritanopia")
+DISTINCT = 10.0
+"""CIE 1976 colour difference; two colours side by side are told apart from about 2.3 on."""
+
+
+@pytest.mark.parametrize("theme", ["dark", "light"])
+def test_states_differ_in_colour_to_a_colour_blind_eye(chromium: Browser, tab: Page, theme: str) -> None:
+    """As Chromium itself simulates the eye. Without any colour they differ in shape."""
+    states = tab.evaluate(STATE_COLOURS % theme)
+    sheet = chromium.page(40 * len(states), 40)
+    boxes = [
+        f'<div style="position:fixed;left:{40 * place}px;top:0;width:40px;height:40px;background:{colour}"></div>'
+        for place, colour in enumerate(states.values())
+    ]
+    sheet.evaluate(f"document.body.innerHTML = {json.dumps(''.join(boxes))}")
+    for deficiency in DEFICIENCIES:
+        sheet.call("Emulation.setEmulatedVisionDeficiency", type=deficiency)
+        picture = Image.open(BytesIO(sheet.png())).convert("RGB")
+        seen = {name: cielab(picture.getpixel((40 * place + 20, 20))) for place, name in enumerate(states)}
+        apart = {(near, far): math.dist(seen[near], seen[far]) for near, far in combinations(states, 2)}
+        assert min(apart.values()) >= DISTINCT, (deficiency, apart)
+    sheet.close()
+
+
+def test_a_queue_at_the_end_of_its_scale_is_not_said_to_be_known(tab: Page) -> None:
+    """What is sent of a queue ends at xoff; the series have its bytes."""
+    words = tab.evaluate("""(async () => {
+        const { metricOf } = await import('/assets/codes.js');
+        const fabric = { boundsOf: () => ({ kmin_bytes: 100e3, kmax_bytes: 200e3, xoff_bytes: 500e3 }) };
+        return [80, 81, 160, 161, 250].map((code) => metricOf('queue').text(code, {}, fabric));
+    })()""")
+    assert [each.partition(", ")[2] for each in words] == ["", "above Kmin", "above Kmin", "above Kmax", "at xoff"]
+    assert words[-1] == "500 kB or more, at xoff"
+
+
+LABELS = """{
+    window.labels = {};
+    const draw = CanvasRenderingContext2D.prototype.fillText;
+    CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+        const name = text.split(' ')[0];
+        if (['Kmin', 'Kmax', 'xoff'].includes(name)) labels[name] = [x - this.measureText(text).width, x, y];
+        draw.apply(this, arguments);
+    };
+}"""
+LABEL_PX = 10
+
+
+def test_the_names_of_thresholds_do_not_cover_each_other(chromium: Browser, served: ServedTwin) -> None:
+    view = chromium.page()
+    view.call("Page.addScriptToEvaluateOnNewDocument", source=LABELS)
+    view.go(f"{served.url}{ROUTE}")
+    labels = view.wait("Object.keys(labels).length === 3 && labels", 60.0)
+    for (left, right, y), (other_left, other_right, other_y) in combinations(labels.values(), 2):
+        assert abs(y - other_y) >= LABEL_PX or right < other_left or other_right < left, labels
+    view.close()
+
+
+def test_pictures_for_the_docs_show_the_fabric_and_the_doctor(
+    chromium: Browser, served: ServedTwin, tmp_path: Path
+) -> None:
+    taken = list(screenshots(chromium, served.url, (LEAF, RECEIVER_PORT), tmp_path))
+    assert [path.name for path in taken] == ["page-dark.png", "page-light.png", "page-doctor.png"]
+    for path in taken:
+        with Image.open(path) as shown, Image.open(DOCS / path.name) as kept:
+            assert shown.size == kept.size == (WIDTH, HEIGHT)
+            assert len(shown.convert("RGB").getcolors(1 << 24) or ()) > 50
 
 
 UNKNOWN_CELLS = """(async () => {

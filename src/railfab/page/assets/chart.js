@@ -6,12 +6,14 @@ import { fill, h, setText } from "./dom.js";
 import { withUnit } from "./format.js";
 
 const HEIGHT = 104;
+const LABEL_PX = 12;
 const FONT = '11px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
 
 /** names: of several metrics, for the values at the cursor. place: the query that names a port, switch, rail or job. */
 export class Chart {
   #plot = null;
   #request = 0;
+  #repaint = () => this.#plot && this.#show(this.series, this.from_s, this.to_s);
 
   constructor({ title, metrics, names, place, theme, sync }) {
     Object.assign(this, { title, metrics, names, place, theme, sync });
@@ -25,6 +27,7 @@ export class Chart {
       this.canvas,
       this.note,
     );
+    theme.addEventListener("change", this.#repaint);
   }
 
   /** Asks for the values of a time and shows them; an answer that comes after a later question is not shown. */
@@ -162,25 +165,27 @@ export class Chart {
     context.textBaseline = "bottom";
     context.setLineDash([4 * scale, 3 * scale]);
     context.lineWidth = scale;
-    for (const { name, value } of this.series.thresholds) {
+    let [right, below] = [0, Infinity];
+    for (const { name, value } of this.series.thresholds.toSorted((low, high) => low.value - high.value)) {
       const y = Math.round(plot.valToPos(value, "y", true));
       if (y < top) continue;
+      const text = `${thresholdName(name)} ${withUnit(value, this.series.unit)}`;
+      right = below - y < LABEL_PX * scale ? right : left + width - 3 * scale;
       context.strokeStyle = context.fillStyle = ink;
       context.beginPath();
       context.moveTo(left, y + 0.5);
       context.lineTo(left + width, y + 0.5);
       context.stroke();
-      context.fillText(
-        `${thresholdName(name)} ${withUnit(value, this.series.unit)}`,
-        left + width - 3 * scale,
-        y - scale,
-      );
+      context.fillText(text, right, y - scale);
+      right -= context.measureText(text).width + 8 * scale;
+      below = y;
     }
     context.restore();
   }
 
   close() {
     this.#request++;
+    this.theme.removeEventListener("change", this.#repaint);
     this.#plot?.destroy();
     this.#plot = null;
     fill(this.canvas);

@@ -18,10 +18,11 @@ const DROPS = new Map([
   [1, "of lossy classes"],
   [2, "of a lossless class"],
 ]);
+const QUEUE_TOP = 250;
 const QUEUE_STEPS = [
   [80, "kmin_bytes"],
   [160, "kmax_bytes"],
-  [250, "xoff_bytes"],
+  [QUEUE_TOP, "xoff_bytes"],
 ];
 const SHARE = 200;
 
@@ -45,7 +46,7 @@ export const METRICS = [
   {
     id: "queue",
     name: "Queue",
-    top: 250,
+    top: QUEUE_TOP,
     text: queueText,
     ends: ["0", "xoff"],
     ticks: [
@@ -65,7 +66,8 @@ function queueText(code, port, fabric) {
   if (code === UNREAD) return UNKNOWN;
   const bounds = fabric.boundsOf(port);
   const depth = queueBytes(code, bounds);
-  if (depth === null) return percent(code / 250);
+  if (depth === null) return percent(code / QUEUE_TOP);
+  if (code === QUEUE_TOP) return `${bytes(depth)} or more, at xoff`;
   if (code > 160) return `${bytes(depth)}, above Kmax`;
   return code > 80 ? `${bytes(depth)}, above Kmin` : bytes(depth);
 }

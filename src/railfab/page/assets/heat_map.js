@@ -98,11 +98,11 @@ export class HeatMap {
     const { palette } = this.theme;
     const table = palette.table(metric);
     for (const held of this.cells) {
-      const { worst, unread } = summary(this.live, metric, held.ports);
+      const { worst, busiest, unread } = summary(this.live, metric, held.ports);
       const text =
         worst === UNREAD
           ? "unknown"
-          : metric.text(worst, this.live.fabric.ports[held.ports[0]], this.live.fabric).split(",")[0];
+          : metric.text(worst, this.live.fabric.ports[busiest], this.live.fabric).split(",")[0];
       setText(held.cell, text);
       held.cell.title = unread && worst !== UNREAD ? `${unread} of ${held.ports.length} ports unknown` : "";
       held.cell.classList.toggle("hatched", worst === UNREAD);
