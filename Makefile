@@ -97,7 +97,7 @@ record: $(READY) ## docs/up.svg, docs/page-*.png: the live view and the page of 
 	@.ci/step "Taking pictures of the page" $(BIN)/python -m tests.page.browser.screenshots docs
 
 bench: $(READY) ## measure what benchmarks/ describes
-	@set -e; for bench in benchmarks/bench_*.py; do $(BIN)/python "$$bench" $(ARGS); done
+	@set -e; for bench in benchmarks/bench_*.py; do PYTHONPATH=. $(BIN)/python "$$bench" $(ARGS); done
 
 oracle-deps: $(VENV)/oracles.stamp ## PyAVD, with which the tests compare the configurations of EOS, and Chakra's reader
 
