@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 import shlex
 from collections.abc import Iterator
 from typing import Any
@@ -75,6 +76,8 @@ def test_each_part_of_the_fabric_is_told_in_words(shown: LivePage) -> None:
     assert any("Kmin" in line and "150 kB" in line for line in port["words"])
     assert [each["name"] for each in port["thresholds"]] == ["kmin", "kmax", "xoff"]
     assert isinstance(port["why"], list)
+    sends = "It sends 14 flows now: from .* and 6 more, to pod1-seg1-host1 .*"
+    until(lambda: any(re.match(sends, line) for line in shown.get(f"api/port/{LEAF}/{RECEIVER_PORT}")["why"]))
     switch = shown.get(f"api/switch/{SPINE}")
     assert any("BGP speaker AS" in line for line in switch["words"])
     assert len(switch["neighbours"]) == 2

@@ -19,6 +19,8 @@ from typing import Any
 import grpc
 import pytest
 from pygnmi.client import gNMIException
+from tests import commands
+from tests.docs.schemas import conforming
 from tests.gnmi.stub import Stub
 from tests.signals import interruptible
 from tests.twin.twins import (
@@ -291,6 +293,43 @@ def test_the_remote_control_switches_jobs_and_counts_steps(twin: Twin, control: 
     assert status.last_communication_s == 0
     control.switch_job(None)
     assert (control.status().job, control.status().steps) == (None, 0)
+
+
+def test_the_flows_of_a_port_are_those_that_it_sends_until_they_end(twin: Twin, control: Control, state: Path) -> None:
+    """Every flow leaves its source, enters its target, and between them each switch sends it by one port."""
+    target = ("pod1-seg1-host1", "eth0")
+    traffic = {"pattern": "incast", "senders": 15, "receivers": 1, "bytes": "100GB"}
+    control.switch_job(made_job(phases=[{"traffic": traffic}], background={"default": 1}))
+    last = (LEAF, "ethernet-1/1/1")
+    until(lambda: any(flow.payload_bytes for flow in control.flows_through(*last)))
+    arriving = control.flows_through(*last)
+    of_job = [flow for flow in arriving if flow.payload_bytes is not None]
+    assert len({flow.source for flow in of_job}) == len(of_job) == 15
+    assert {flow.target[0] for flow in arriving} == {target[0]}
+    for flow in of_job:
+        assert flow in control.flows_through(*flow.source)
+    spines = {
+        flow
+        for node in twin.design.topology.switches()
+        if node.role == "spine"
+        for port, peer, _ in twin.design.topology.ports_of(node.name)
+        if peer.node == LEAF
+        for flow in control.flows_through(node.name, port.name)
+    }
+    far = {flow for flow in of_job if "-seg2-" in flow.source[0]}
+    assert far <= spines
+    assert not {flow for flow in of_job if "-seg1-" in flow.source[0] and flow.source[1] == target[1]} & spines
+    shown = commands.run("twin", "flows", *last, "--state", state, "--output", "json")
+    document = conforming("twin-flows", shown.stdout)
+    assert [document["fabric"], document["port"], len(document["flows"])] == ["pod64", list(last), len(arriving)]
+    control.switch_job(None)
+    assert control.flows_through(*last) == ()
+    assert "no flow leaves by" in commands.run("twin", "flows", *last, "--state", state).stdout
+    wrong = commands.run("twin", "flows", LEAF, "ethernet-9/9", "--state", state)
+    assert (wrong.returncode, wrong.stderr) == (
+        2,
+        f"railfab: link {LEAF} ethernet-9/9: there is no cable. Use a port of the cabling plan.\n",
+    )
 
 
 def test_a_job_that_does_not_fit_is_refused_and_the_former_goes_on(control: Control) -> None:

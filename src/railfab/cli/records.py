@@ -29,8 +29,9 @@ from railfab.sim.replay.why import CountedPort, Ecn, Pfc, Sender
 from railfab.simulate import Contention, OperationDifference, OperationWait, SharedCall, VaryingStep
 from railfab.simulate.measured import CauseCeiling, SizeCeiling
 from railfab.simulate.sweeps import SweepResult
-from railfab.topology import Bond, CabledPort, Gateway, Node, Summary
+from railfab.topology import Bond, CabledPort, Gateway, Node, PortKey, Summary
 from railfab.twin.detached import FoundTwin
+from railfab.twin.status import PassingFlow
 from railfab.workload import JobEstimate
 
 KindCode = Annotated[HazardCode, Field(json_schema_extra={"enum": list(hazard_kinds())})]
@@ -666,6 +667,15 @@ class LabFiles:
 
 
 @dataclass(frozen=True, slots=True)
+class PortFlows:
+    """`twin flows`. flows: that are under way and leave by the port."""
+
+    fabric: str
+    port: PortKey
+    flows: tuple[PassingFlow, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class StoppedTwin:
     """`twin stop`."""
 
@@ -925,6 +935,7 @@ RECORDS: Mapping[str, Any] = {
     "simulate-jobs": tuple[SharedDesign, ...],
     "snapshot": SnapshotReport,
     "sweep": tuple[SweepResult, ...],
+    "twin-flows": PortFlows,
     "twin-status": tuple[FoundTwin, ...],
     "twin-stop": StoppedTwin,
     "undrain": DrainReport,

@@ -242,6 +242,28 @@ def _unmodelled(found: FoundTwin) -> Iterator[tuple[str, str]]:
             yield switch.name, f"and {left} more: railfab twin status --output json"
 
 
+@twin_app.command("flows")
+def show_flows(
+    node: Annotated[str, typer.Argument(metavar="NODE", help="A switch or host of the cabling plan.")],
+    port: Annotated[str, typer.Argument(metavar="PORT", help="Its port.")],
+    file: TwinOption = None,
+    state: StateOption = STATE_DEFAULT,
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """Show the flows that leave by a port of a running twin now: who sends through it, and to whom."""
+    from railfab.twin import connect
+
+    fabric = only_twin(file, state).fabric
+    flows = connect(state, fabric).flows_through(node, port)
+    if output is Output.JSON:
+        print_json({"fabric": fabric, "port": (node, port), "flows": [asdict(flow) for flow in flows]})
+    elif flows:
+        rows = [(" ".join(flow.source), " ".join(flow.target), flow.payload_bytes) for flow in flows]
+        print_table("", ("from", "to", "bytes"), rows)
+    else:
+        echo_line(f"no flow leaves by {node} {port} now")
+
+
 @twin_app.command("stop")
 def stop_twin(
     file: RunningTwin = None, state: StateOption = STATE_DEFAULT, output: OutputOption = Output.TABLE

@@ -7,11 +7,12 @@ from shlex import quote
 from typing import Any
 from urllib.parse import urlencode
 
+from railfab.endpoints import state_option
 from railfab.findings import Finding
 from railfab.page.job_watch import TwinWatch
 from railfab.page.plan import PagePlan, PlannedPort, QueueBounds
 from railfab.page.rates import PortRates
-from railfab.page.reasons import port_reasons
+from railfab.page.reasons import flow_sentences, port_reasons
 from railfab.page.words import port_sentences, switch_sentences
 from railfab.text.counted import counted, listed
 
@@ -106,7 +107,6 @@ class Details:
             ("rail", port.rail),
             ("link", port.kind),
         ]
-        rates = self._rates()
         return self._document(
             "port",
             name,
@@ -117,9 +117,23 @@ class Details:
             findings=self._findings(switch, interface),
             metrics=[_chart(*chart, switch=switch, interface=interface) for chart in PORT_CHARTS],
             thresholds=self._thresholds(number),
-            why=None if rates is None else list(port_reasons(self._plan, rates, number)),
-            commands=[f"railfab cabling {self._intent}{self._on}"],
+            why=self._port_reasons(number, switch, interface),
+            commands=self._port_commands(switch, interface),
         )
+
+    def _port_reasons(self, number: int, switch: str, interface: str) -> list[str] | None:
+        """Why a port is as it is; None before the first rates. On a twin also who sends through it."""
+        rates = self._rates()
+        if rates is None:
+            return None
+        flows = () if self._watch is None else self._watch.flows_through(switch, interface)
+        return [*port_reasons(self._plan, rates, number), *flow_sentences(flows)]
+
+    def _port_commands(self, switch: str, interface: str) -> list[str]:
+        cabling = f"railfab cabling {self._intent}{self._on}"
+        if self._watch is None:
+            return [cabling]
+        return [cabling, f"railfab twin flows {switch} {interface}{state_option(self._watch.state)}"]
 
     def _host(self, name: str) -> Document | None:
         node = self._plan.design.topology.by_name.get(name)

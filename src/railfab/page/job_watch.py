@@ -5,17 +5,20 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from railfab.errors import RailfabError
 from railfab.page.event_log import EntryKind, EntrySeverity, EventLog
 from railfab.page.history import HISTORY_S, PastValues
 from railfab.page.plan import PagePlan
 from railfab.page.rates import PortRates
 from railfab.page.totals import number
 from railfab.twin import Control, TwinStatus
-from railfab.twin.status import StepTimes
+from railfab.twin.status import PassingFlow, StepTimes
 
 MOST_STEPS = 20_000
 """Steps that are kept for charts."""
@@ -34,6 +37,11 @@ class TwinWatch:
         self._faults: dict[str, str] | None = None
         self._lock = threading.Lock()
 
+    @property
+    def state(self) -> Path:
+        """The directory of the twin."""
+        return self._control.state
+
     def watch(self, rates: PortRates) -> Document:
         """The event `job` of now. Raises RailfabError when the twin does not answer."""
         status = self._control.status()
@@ -45,6 +53,12 @@ class TwinWatch:
             if status.job is not None:
                 self._jobs[status.job] = document
         return {"event": "job", **document}
+
+    def flows_through(self, switch: str, interface: str) -> tuple[PassingFlow, ...]:
+        """The flows that leave by a port now; none where the twin does not answer."""
+        with suppress(RailfabError):
+            return self._control.flows_through(switch, interface)
+        return ()
 
     def jobs(self) -> list[str]:
         """The jobs that were seen."""

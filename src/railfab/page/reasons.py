@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
 from railfab.page.frames import POOR_BIT_ERRORS
 from railfab.page.plan import PagePlan
 from railfab.page.rates import PortRates
+from railfab.text.counted import counted, listed
+from railfab.topology import PortKey
+from railfab.twin.status import PassingFlow
 
 BUSY = 0.9
 """Share of its rate from which on a port counts as full."""
@@ -37,6 +40,21 @@ def port_reasons(plan: PagePlan, rates: PortRates, number: int) -> Iterator[str]
         yield f"FEC cannot correct all that arrives{errors}: clean or swap the optics of {port.peer}."
     if rates.utilisation[number] >= BUSY:
         yield f"It is full: {rates.utilisation[number]:.0%} of {port.rate_gbps} Gb/s in its busier direction."
+
+
+def flow_sentences(flows: Sequence[PassingFlow]) -> Iterator[str]:
+    """Who sends through a port, and to whom."""
+    for kind, passing in (
+        ("flow", [each for each in flows if each.payload_bytes is not None]),
+        ("background flow", [each for each in flows if each.payload_bytes is None]),
+    ):
+        if passing:
+            sources, targets = _names(each.source for each in passing), _names(each.target for each in passing)
+            yield f"It sends {counted(len(passing), kind)} now: from {listed(sources)}, to {listed(targets)}."
+
+
+def _names(ports: Iterable[PortKey]) -> list[str]:
+    return sorted({" ".join(port) for port in ports})
 
 
 def _session_reasons(plan: PagePlan, rates: PortRates, number: int) -> Iterator[str]:

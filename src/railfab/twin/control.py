@@ -17,7 +17,7 @@ from railfab.platforms.shared.virtual_images import ImageFile
 from railfab.topology import PortKey
 from railfab.twin.files import twin_files
 from railfab.twin.link_parts import Direction
-from railfab.twin.status import SwitchOperation, TwinStatus
+from railfab.twin.status import PassingFlow, SwitchOperation, TwinStatus
 from railfab.workload import RecordedJob
 
 TIMEOUT_S = 30
@@ -52,6 +52,11 @@ class Control:
             stop = f"railfab twin stop{state_option(self.state)}"
             problem = "its twin was started by another release of railfab"
             raise EndpointError(self.fabric, problem, f"Stop it with {stop}, and start it again") from None
+
+    def flows_through(self, node: str, interface: str) -> tuple[PassingFlow, ...]:
+        """The flows that are under way and leave by a port now."""
+        flows = self._call("POST", "/flows", {"node": node, "interface": interface})
+        return tuple(map(PassingFlow.from_json, flows))
 
     def switch_job(self, job: Job | RecordedJob | None) -> None:
         """Start this job in place of the one that runs; None stops it. Raises DeviceError when it does not fit.

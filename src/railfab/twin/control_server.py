@@ -24,7 +24,7 @@ from railfab.process.background_server import BackgroundServer
 from railfab.topology import PortKey
 from railfab.twin.control import RECORDED
 from railfab.twin.link_parts import Direction
-from railfab.twin.status import SwitchOperation, TwinStatus
+from railfab.twin.status import PassingFlow, SwitchOperation, TwinStatus
 from railfab.workload import RecordedJob
 from railfab.workload.recorded import load_any_job
 
@@ -40,6 +40,8 @@ class Controlled(Protocol):
     """The operations of a twin that the server offers."""
 
     def status(self) -> TwinStatus: ...
+
+    def flows_through(self, node: str, interface: str) -> tuple[PassingFlow, ...]: ...
 
     def switch_job(self, job: Job | RecordedJob | None) -> None: ...
 
@@ -94,6 +96,7 @@ class _ControlHandler(BaseHTTPRequestHandler):
         if self._allowed():
             self._answer(
                 {
+                    "/flows": self._flows,
                     "/job": self._job,
                     "/link": self._link,
                     "/cable": self._cable,
@@ -107,6 +110,10 @@ class _ControlHandler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:
         """Write no log line for a request."""
+
+    def _flows(self, body: Any) -> Action:
+        node, interface = str(body["node"]), str(body["interface"])
+        return lambda: [asdict(flow) for flow in self.twin.flows_through(node, interface)]
 
     def _job(self, body: Any) -> Action:
         if isinstance(body, dict) and RECORDED in body:

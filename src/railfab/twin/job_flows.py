@@ -12,6 +12,7 @@ from railfab.forwarding import TRAFFIC_CLASSES, Blocked, ForwardingState, LinkTa
 from railfab.sim import Flow, Paths, Recovery, Transport
 from railfab.sim.fluid import fluid_rates
 from railfab.topology import PortKey
+from railfab.twin.status import PassingFlow
 from railfab.units import bytes_per_s
 from railfab.workload import Background, Transfer
 
@@ -115,6 +116,18 @@ class JobFlows:
         for number, transfer, there, _ in self._without_path(paths):
             if drop := blocked(state, transfer.source, transfer.target, there):
                 yield number, *drop
+
+    def passing(self, paths: Paths, link: int, active: Collection[int]) -> Iterator[PassingFlow]:
+        """The flows under way whose packets take a link. active: numbers of flows that are not done."""
+        takes = (paths.links == link).any(axis=1)
+        for number in paths.id[takes].tolist():
+            if number not in active:
+                continue
+            if traffic := self.background.get(number):
+                yield PassingFlow(traffic.source, traffic.target, None)
+            else:
+                transfer = self.transfers.get(number) or self.asynchronous[number]
+                yield PassingFlow(transfer.source, transfer.target, round(transfer.payload_bytes))
 
     def _without_path(self, paths: Paths) -> Iterator[tuple[int, Transfer | Background, list[int], list[int]]]:
         """Number and ends of each, and its links there and back, as far as they lead."""

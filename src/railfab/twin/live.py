@@ -51,6 +51,7 @@ from railfab.twin.lldp import Neighbors
 from railfab.twin.readings import Arrays, CounterReadings, begun_at_zero, port_arrays
 from railfab.twin.recabling import recabling
 from railfab.twin.samples import ObservedDevice, ObservedSwitch, SampleSource, SwitchSamples, switch_samples
+from railfab.twin.status import PassingFlow
 from railfab.twin.steady import SteadyCounters, steady_rates
 from railfab.twin.transitions import TransitionCounters, no_transitions
 from railfab.twin.tries import Tries, Trying
@@ -366,6 +367,13 @@ class LiveFabric:
         """The steps of the job that have ended, without a publication."""
         with self._simulation.held():
             return self._run.finished_steps() if self._run else JobSteps(job=None, steps=0, recent=())
+
+    def flows_through(self, node: str, interface: str) -> tuple[PassingFlow, ...]:
+        """The flows that are under way and leave by a port now. Raises TopologyError for a port without a cable."""
+        self._known_cable(node, interface)
+        with self._simulation.held():
+            active = frozenset(self._engine.active())
+            return tuple(self._flows.passing(self._engine.flow_paths(), self._links.egress[node, interface], active))
 
     def ended_calls(self) -> tuple[CallTimes, ...]:
         """The operations of the present step of a job that have ended so far."""

@@ -39,7 +39,7 @@ from railfab.twin.secrets import twin_secrets
 from railfab.twin.served import face_of, require_served, require_traffic
 from railfab.twin.servers import SwitchServers
 from railfab.twin.ssh_server import SwitchSsh
-from railfab.twin.status import SwitchOperation, SwitchStatus, TwinStatus, step_times
+from railfab.twin.status import PassingFlow, SwitchOperation, SwitchStatus, TwinStatus, step_times
 from railfab.twin.switch import VirtualSwitch
 from railfab.units import NS_PER_S
 from railfab.workload import RecordedJob
@@ -243,6 +243,10 @@ class Twin:
         """
         self._live.set_host_rate(host, interface, inf if rx_gbps is None else rx_gbps)
         self._touch_all()
+
+    def flows_through(self, node: str, interface: str) -> tuple[PassingFlow, ...]:
+        """The flows that are under way and leave by a port now. Raises TopologyError for a port without a cable."""
+        return self._live.flows_through(node, interface)
 
     def exchange_cables(self, one: PortKey, other: PortKey) -> None:
         """Let two ports exchange their far ends; the same call undoes it. Raises TopologyError."""

@@ -153,6 +153,20 @@ class TwinStatus:
         return cls(**{**document, "switches": switches, "fault_details": details, "last_steps": steps, **texts})
 
 
+@dataclass(frozen=True, slots=True)
+class PassingFlow:
+    """A flow that is under way, by the NIC ports at its ends. payload_bytes: of the whole flow; None of background
+    traffic, which does not end."""
+
+    source: PortKey
+    target: PortKey
+    payload_bytes: int | None
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> PassingFlow:
+        return cls(tuple(document["source"]), tuple(document["target"]), document["payload_bytes"])
+
+
 def step_times(job: JobSteps) -> tuple[StepTimes, ...]:
     """The last steps of a job. The ideal of a job of phases is that of its transfers alone."""
     recent = job.recent[-RECENT_STEPS:]
