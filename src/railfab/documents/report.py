@@ -11,6 +11,7 @@ from importlib.resources import files
 from markdown_it import MarkdownIt
 
 from railfab.documents.explain import explained
+from railfab.documents.markdown import table_lines
 from railfab.documents.overview import ROLES
 from railfab.documents.plan import Plan
 from railfab.documents.sentences import description, headline
@@ -121,9 +122,8 @@ def _configurations(plan: Plan) -> ReportSection:
             f"<details><summary>{escape(first.name)} ({escape(first.platform or '')}, "
             f"{counted(text.count(chr(10)), 'line')})</summary><pre>{escape(text)}</pre></details>"
         )
-    lines = ["| switches | platform | tier | count | lines of the first |", "|---|---|---|---|---|"]
-    lines += [f"| {' | '.join(map(str, row))} |" for row in rows]
-    return ReportSection(CONFIGURATIONS, "\n".join(lines), "".join(examples))
+    table = table_lines(("switches", "platform", "tier", "count", "lines of the first"), rows)
+    return ReportSection(CONFIGURATIONS, "\n".join(table), "".join(examples))
 
 
 def _compared(title: str, sections: Sequence[ReportSection | None]) -> str:

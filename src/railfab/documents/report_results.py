@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from railfab.documents.markdown import table_lines
 from railfab.documents.report import ReportSection
 from railfab.errors import RailfabError
 from railfab.text.counted import counted
@@ -57,7 +58,7 @@ def _simulated(document: Mapping[str, Any]) -> tuple[str, Iterator[str]]:
         for design in document["designs"]
         for estimate in [design["estimate"]]
     )
-    return f"Job {document['job']}", _table(columns, list(rows))
+    return f"Job {document['job']}", table_lines(columns, list(rows))
 
 
 def _measured(document: Mapping[str, Any]) -> tuple[str, Iterator[str]]:
@@ -76,7 +77,7 @@ def _measured(document: Mapping[str, Any]) -> tuple[str, Iterator[str]]:
         for run in document["runs"]
         for size in run["sizes"]
     ]
-    return f"Measured on {document['fabric']}", _table(columns, rows)
+    return f"Measured on {document['fabric']}", table_lines(columns, rows)
 
 
 def _verified(document: Mapping[str, Any]) -> tuple[str, Iterator[str]]:
@@ -97,12 +98,6 @@ def _diagnosed(document: Mapping[str, Any]) -> tuple[str, Iterator[str]]:
             yield f"{cause['rank']}. {cause['title']} ({cause['confidence']:.0%})"
 
     return f"Diagnosis of {document['fabric']}", lines()
-
-
-def _table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
-    yield f"| {' | '.join(columns)} |"
-    yield "|" + "---|" * len(columns)
-    yield from (f"| {' | '.join(str(cell).replace('|', chr(92) + '|') for cell in row)} |" for row in rows)
 
 
 KINDS: tuple[tuple[frozenset[str], Callable[[Mapping[str, Any]], tuple[str, Iterable[str]]]], ...] = (

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from railfab.device import SwitchBuffers
 from railfab.documents.growth import growth, largest_gpus
+from railfab.documents.markdown import table_lines
 from railfab.documents.overview import ROLES, SwitchPorts
 from railfab.documents.pause import headroom_text, ramp_texts, xoff_text
 from railfab.documents.plan import Plan
@@ -65,20 +66,6 @@ def _section(title: str) -> tuple[str, str, str]:
     return "", f"## {title}", ""
 
 
-def _table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
-    yield _row(columns)
-    yield "|" + "---|" * len(columns)
-    yield from map(_row, rows)
-
-
-def _row(cells: Sequence[object]) -> str:
-    return "| " + " | ".join(map(_cell, cells)) + " |"
-
-
-def _cell(cell: object) -> str:
-    return "" if cell is None else f"{cell:g}" if isinstance(cell, float) else str(cell).replace("|", "\\|")
-
-
 def _tier(switch: SwitchPorts) -> tuple[object, ...]:
     node = switch.node
     return node.net, node.plane, node.role, node.model, node.platform, switch.hosts, switch.fabric
@@ -88,7 +75,7 @@ def _switches(plan: Plan) -> Iterator[str]:
     yield from _section("Switches")
     columns = ("network", "plane", "tier", "model", "platform", "host ports", "fabric ports", "switches", "example")
     groups = grouped(plan.overview.switches, _tier)
-    yield from _table(columns, ((*_tier(group[0]), f"{len(group):,}", group[0].node.name) for group in groups))
+    yield from table_lines(columns, ((*_tier(group[0]), f"{len(group):,}", group[0].node.name) for group in groups))
 
 
 def _cables(plan: Plan) -> Iterator[str]:
@@ -97,7 +84,7 @@ def _cables(plan: Plan) -> Iterator[str]:
         (kind.net, between(kind), kind.rate_gbps, f"{kind.cable_m:g}", f"{count:,}")
         for kind, count in plan.overview.cables.items()
     )
-    yield from _table(("network", "between", "Gb/s", "metres", "cables"), rows)
+    yield from table_lines(("network", "between", "Gb/s", "metres", "cables"), rows)
 
 
 def _capacity(plan: Plan) -> Iterator[str]:
@@ -108,7 +95,7 @@ def _capacity(plan: Plan) -> Iterator[str]:
         node, down, up = group[0].node, group[0].down_gbps / 1000, group[0].up_gbps / 1000
         above = (f"{up:g}", f"{down / up:.2f}:1") if up else (None, None)
         rows.append((node.net, node.plane, ROLES[node.role], f"{len(group):,}", f"{down:g}", *above))
-    yield from _table(("network", "plane", "tier", "switches", "Tb/s down each", "Tb/s up each", "ratio"), rows)
+    yield from table_lines(("network", "plane", "tier", "switches", "Tb/s down each", "Tb/s up each", "ratio"), rows)
     yield ""
     yield f"The limit is {plan.intent.backend.oversubscription:g}:1 on the backend. Links are full duplex."
 
@@ -119,7 +106,7 @@ def _buffers(buffers: Sequence[SwitchBuffers]) -> Iterator[str]:
         yield "No class is lossless."
         return
     columns = ("switches", "ports", "Kmin kB", "Kmax kB", "Pmax", "XOFF kB", "most headroom kB")
-    yield from _table(columns, (row for kind in buffers for row in _threshold_rows(kind)))
+    yield from table_lines(columns, (row for kind in buffers for row in _threshold_rows(kind)))
     yield ""
     for kind in buffers:
         yield f"- {kind.where}: {division(kind)}"
@@ -140,7 +127,7 @@ def _power_and_bill(plan: Plan) -> Iterator[str]:
     yield from _section("Bill of materials")
     columns = ("item", "part", "metres", "quantity", "used as")
     rows = ((item, part, metres, f"{quantity:,}", used) for item, part, metres, quantity, _, used in plan.bill.rows)
-    yield from _table(columns, rows)
+    yield from table_lines(columns, rows)
 
 
 def _failures(plan: Plan) -> Iterator[str]:
@@ -170,7 +157,7 @@ def _failures(plan: Plan) -> Iterator[str]:
         )
         for domain in plan.failure_domains
     )
-    yield from _table(columns, rows)
+    yield from table_lines(columns, rows)
     for sentence in uneven(plan.failure_domains):
         yield ""
         yield sentence
@@ -190,7 +177,7 @@ def _growth(plan: Plan) -> Iterator[str]:
     yield f"Up to {largest} GPUs, without a change of any name, port, address or AS number.{others}"
     yield ""
     rows = ((room.what, f"{room.now:,}", f"{room.room:,}") for room in growth(plan.intent))
-    yield from _table(("dimension", "now", "largest"), rows)
+    yield from table_lines(("dimension", "now", "largest"), rows)
 
 
 def _files(plan: Plan) -> Iterator[str]:
