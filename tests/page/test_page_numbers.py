@@ -141,6 +141,14 @@ def test_drops_of_a_lossless_class_are_told_from_others() -> None:
     assert any("lossless" in line for line in port_reasons(plan(), lossless, 0))
 
 
+def test_packets_that_a_queue_and_its_port_count_are_dropped_once() -> None:
+    now = reading(plan(), 11.0, drops=5, transmit_discards=7, ingress_drops=2, receive_discards=1)
+    assert set(rates(plan(), now).drops_per_s.tolist()) == {9.0}
+    now = reading(plan(), 11.0, drops=np.nan, transmit_discards=7, ingress_drops=np.nan, receive_discards=np.nan)
+    before = reading(plan(), 10.0, drops=np.nan, ingress_drops=np.nan, receive_discards=np.nan)
+    assert set(rates(plan(), now, before).drops_per_s.tolist()) == {7.0}
+
+
 def test_the_worst_state_of_a_port_is_shown() -> None:
     now = reading(plan(), 11.0)
     now.ports["is_up"][0] = 0

@@ -131,6 +131,13 @@ class RangeSeries:
         received = f"{rate('fabric_interface_receive_bytes_total', *port)} {GBPS}"
         packets = rate("fabric_queue_transmit_packets_total", *roce)
         pauses = [rate(f"fabric_pfc_{way}_frames_total", *port) for way in ("transmit", "receive")]
+        drops = [
+            _of_known("max", rate(f"fabric_{part}_dropped_packets_total", *port), rate(discards, *port))
+            for part, discards in (
+                ("queue", "fabric_interface_transmit_discards_total"),
+                ("pfc", "fabric_interface_receive_discards_total"),
+            )
+        ]
         place = self._plan.port_numbers[question.switch, question.interface]
         return {
             "transmit_gbps": sent,
@@ -138,9 +145,15 @@ class RangeSeries:
             "utilisation": f"({sent} > {received} or {received}) / {self._plan.ports[place].rate_gbps}",
             "queue_bytes": f"max(fabric_queue_depth_bytes{{{', '.join(roce)}}})",
             "ecn_share": f"{rate('fabric_queue_ecn_marked_packets_total', *roce)} / ({packets} > 0) or {packets} * 0",
-            "pause_frames_per_s": f"{pauses[0]} + {pauses[1]}",
-            "drops_per_s": rate("fabric_queue_dropped_packets_total", *port),
+            "pause_frames_per_s": _of_known("sum", *pauses),
+            "drops_per_s": _of_known("sum", *drops),
         }.get(question.metric)
+
+
+def _of_known(fold: str, *exprs: str) -> str:
+    """An expression of those that have a value; nothing where none has."""
+    labelled = (f'label_replace({expr}, "part", "{place}", "", "")' for place, expr in enumerate(exprs))
+    return f"{fold}({' or '.join(labelled)})"
 
 
 def _matcher(label: str, value: str) -> str:

@@ -28,7 +28,8 @@ COUNTERS = (
     "lossless_drops",
     "ingress_drops",
     "drops",
-    "discards",
+    "receive_discards",
+    "transmit_discards",
     "uncorrected_codewords",
 )
 
@@ -39,7 +40,8 @@ class PortRates:
 
     at_s: Unix time. simulated_s: of the newest sample; NaN without a twin. utilisation: of the busier direction, 0..1.
     ecn_share: of the packets of RoCE, 0..1. pause_frames_per_s: sent and received. lossless_drops_per_s: of queues
-    with PFC; drops_per_s: of all queues. stale: by switch. rail_gbps: to the hosts of each rail.
+    with PFC; drops_per_s: of the port, whose discards include what its queues drop. stale: by switch. rail_gbps: to the
+    hosts of each rail.
     """
 
     at_s: float
@@ -145,7 +147,10 @@ class RateMeter:
             ecn_share=np.where(np.isnan(known["marked_packets"]), np.nan, np.minimum(share, 1.0)),
             marks_per_s=known["marked_packets"],
             pause_frames_per_s=_sum(known["pauses_sent"], known["pauses_received"]),
-            drops_per_s=_sum(known["drops"], known["discards"], known["ingress_drops"]),
+            drops_per_s=_sum(
+                np.fmax(known["drops"], known["transmit_discards"]),
+                np.fmax(known["ingress_drops"], known["receive_discards"]),
+            ),
             lossless_drops_per_s=_sum(known["lossless_drops"], known["ingress_drops"]),
             uncorrected_per_s=known["uncorrected_codewords"],
             is_up=known["is_up"],
