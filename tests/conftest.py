@@ -86,6 +86,10 @@ def _browser() -> str | None:
     return None if chromium_path() else "needs chromium; run: sudo make lab-deps"
 
 
+def _faketime() -> str | None:
+    return None if shutil.which("faketime") else "needs faketime; run: sudo make lab-deps"
+
+
 def _kafka() -> str | None:
     if not any(Path(os.environ.get("RAILFAB_KAFKA_JARS", "/nowhere")).glob("kafka_*.jar")):
         return "needs the jars of a Kafka broker; set RAILFAB_KAFKA_JARS (tests/README.md says how to get them)"
@@ -114,6 +118,7 @@ NEEDS: dict[str, Callable[[], str | None]] = {
     "slurm": _slurm,
     "lldp": _lldp,
     "browser": _browser,
+    "faketime": _faketime,
     "kafka": _kafka,
     "oracle": _oracle,
     "gnmic": _gnmic,

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 VALID_DAYS = 365
-CLOCK_SKEW = timedelta(minutes=5)
+CLOCK_SKEW = timedelta(days=1)
 LOCAL = ("127.0.0.1", "::1", "localhost")
 
 
