@@ -32,11 +32,16 @@ pytestmark = pytest.mark.lab
 
 
 @pytest.fixture
-def leaf(switches: tuple[Node, Node]) -> Iterator[Node]:
-    yield settle(switches[0], LEAF)
-    switches[0].inside("sh", "-c", "kill -CONT $(cat /var/run/frr/*.pid) 2>/dev/null || true")
-    restart(switches[0])
-    settle(switches[0], LEAF)
+def leaf(switches: tuple[Node, Node]) -> Node:
+    return settle(switches[0], LEAF)
+
+
+@pytest.fixture
+def restarted(leaf: Node) -> Iterator[None]:
+    """Starts the daemons again after a test that has stopped some."""
+    yield
+    leaf.inside("sh", "-c", "kill -CONT $(cat /var/run/frr/*.pid) 2>/dev/null || true")
+    restart(leaf)
 
 
 def restart(node: Node) -> None:
@@ -62,6 +67,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frr_session, "program", lambda: shorter)
 
 
+@pytest.mark.usefixtures("restarted")
 @pytest.mark.parametrize("name", sampled(["bgpd", "bfdd", "zebra"], few=["zebra"]))
 def test_a_dead_daemon_is_named_and_nothing_is_armed_or_saved(leaf: Node, name: str) -> None:
     saved = leaf.startup.read_text()
@@ -86,6 +92,7 @@ def _problem(session: FrrSession) -> str:
     return ""
 
 
+@pytest.mark.usefixtures("restarted")
 def test_a_daemon_that_only_the_candidate_needs_is_named(leaf: Node) -> None:
     """A switch without BGP, on which bgpd has never been started."""
     node, daemons = leaf, leaf.root / "etc" / "daemons"
@@ -103,6 +110,7 @@ def test_a_daemon_that_only_the_candidate_needs_is_named(leaf: Node) -> None:
     assert message == "rft-leaf: bgpd does not run. Start it, or check /etc/frr/daemons."
 
 
+@pytest.mark.usefixtures("restarted")
 def test_a_daemon_that_dies_before_the_confirmation_is_named_and_nothing_is_saved(leaf: Node) -> None:
     saved = leaf.startup.read_text()
     with leaf.session() as session:
@@ -121,7 +129,7 @@ def test_a_daemon_that_dies_before_the_confirmation_is_named_and_nothing_is_save
     assert without_version(leaf.running()) == text(LEAF)
 
 
-@pytest.mark.usefixtures("impatient")
+@pytest.mark.usefixtures("impatient", "restarted")
 @pytest.mark.parametrize("name", sampled(["bgpd", "zebra"], few=["bgpd"]))
 def test_a_frozen_daemon_is_named_within_seconds(leaf: Node, name: str) -> None:
     with leaf.session() as session:
@@ -135,7 +143,7 @@ def test_a_frozen_daemon_is_named_within_seconds(leaf: Node, name: str) -> None:
         assert session.running().pending is None
 
 
-@pytest.mark.usefixtures("impatient")
+@pytest.mark.usefixtures("impatient", "restarted")
 def test_a_change_whose_time_ends_while_a_daemon_is_frozen_is_reverted_when_it_answers_again(leaf: Node) -> None:
     former = leaf.running()
     with leaf.session() as session:
@@ -184,6 +192,7 @@ def test_a_server_that_freezes_between_two_commands_is_unreachable_within_the_li
     assert caplog.text == ""
 
 
+@pytest.mark.usefixtures("restarted")
 def test_a_deploy_to_a_server_that_freezes_before_the_commit_ends_and_says_to_check_the_switch(
     leaf: Node, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -113,8 +113,11 @@ def replace_running(commands: dict[str, str], folder: Path) -> tuple[str, str]:
 
 
 def define(commands: dict[str, str], folder: Path, running: str, candidate: str) -> None:
-    """Add the route maps and lists of a candidate that are new; what fails is left to the change itself."""
-    text = with_new_definitions(running, candidate)
+    """Add the route maps and lists of a candidate that are new; what fails is left to the change itself.
+
+    Not where BGP is new too, and has no session yet: frr-reload.py starts vtysh eight times.
+    """
+    text = with_new_definitions(running, candidate) if "\nrouter bgp " in running else running
     if text != running:
         shutil.rmtree(str(folder), ignore_errors=True)
         store(folder, text)
