@@ -3,13 +3,14 @@ more CPU than most commands do.
 
 A command is a process of its own with its own arguments, environment, working directory, standard streams and exit
 code; only the imports are shared. Run as `server.py SOCKET [MODULE ...]`: SOCKET is the descriptor of a listening
-socket, and the modules are imported beforehand, those of `MORE` with the first command that needs them. It ends when
-its standard input does.
+socket, and the modules are imported beforehand, those of `MORE` with the first command that needs them, and what else
+of railfab a command has imported with the next of its verb. It ends when its standard input does.
 """
 
 from __future__ import annotations
 
 import atexit
+import contextlib
 import gc
 import importlib
 import io
@@ -19,8 +20,9 @@ import runpy
 import selectors
 import socket
 import sys
+import tempfile
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -61,13 +63,19 @@ MORE = {
     "verify": FOR_SWITCHES,
 }
 """What a command, or the playbook of this name, imports besides."""
+PACKAGE = "railfab."
 READ_BY_KERNELS = ("HOME", "NUMBA_", "RAILFAB_INTERPRETED", "XDG_CACHE_HOME")
 """Beginnings of the variables that decide, when a kernel is imported, whether it is compiled and where it is kept."""
 SCRIPT = ".py"
+NAMELESS = "railfab"
+"""The verb of a command without arguments."""
 
 
-def serve(listening: socket.socket) -> dict[str, Any] | None:
-    """Answer requests until standard input ends; in a child, return what it is to run."""
+def serve(listening: socket.socket, seen: Path) -> dict[str, Any] | None:
+    """Answer requests until standard input ends; in a child, return what it is to run.
+
+    seen: folder of a file for each verb, with the modules that its commands have imported.
+    """
     selector = selectors.DefaultSelector()
     selector.register(sys.stdin.fileno(), selectors.EVENT_READ)
     selector.register(listening, selectors.EVENT_READ)
@@ -79,7 +87,8 @@ def serve(listening: socket.socket) -> dict[str, Any] | None:
                 if not streams:
                     connection.close()
                     continue
-                imported(MORE.get(_verb(request["arguments"]), ()))
+                verb = _verb(request["arguments"])
+                imported((*MORE.get(verb, ()), *learned(seen / verb)))
                 if not (pid := os.fork()):
                     own(streams)
                     return request
@@ -97,7 +106,23 @@ def serve(listening: socket.socket) -> dict[str, Any] | None:
 
 def _verb(words: Sequence[str]) -> str:
     """The name of a script, or the first argument of railfab."""
-    return Path(words[0]).stem if words[0].endswith(SCRIPT) else next(iter(words[1:]), "")
+    return Path(words[0]).stem if words[0].endswith(SCRIPT) else Path(next(iter(words[1:]), "")).name or NAMELESS
+
+
+def learned(file: Path) -> list[str]:
+    """The modules in a file of `learn`."""
+    try:
+        return file.read_text().split()
+    except FileNotFoundError:
+        return []
+
+
+def learn(file: Path, before: Set[str]) -> None:
+    """Keep the names of the package's modules that this process has imported since."""
+    new = [name for name in sys.modules if name.startswith(PACKAGE) and name not in before]
+    if new:
+        with contextlib.suppress(OSError), file.open("a") as names:
+            names.write("\n".join(["", *new, ""]))
 
 
 def received(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
@@ -202,25 +227,27 @@ def main() -> None:
     before = dict(os.environ)
     imported(sys.argv[2:])
     made = {name: value for name, value in os.environ.items() if before.get(name) != value}
-    request = serve(socket.socket(fileno=int(sys.argv[1])))
-    if request is not None:
-        if needs_interpreter(request["environment"], before):
-            replaced(request)
-        become(request, made)
-        run()
+    with tempfile.TemporaryDirectory(prefix="railfab-commands-") as seen:
+        request = serve(socket.socket(fileno=int(sys.argv[1])), Path(seen))
+        if request is not None:
+            if needs_interpreter(request["environment"], before):
+                replaced(request)
+            become(request, made)
+            run(Path(seen) / _verb(request["arguments"]))
 
 
-def run() -> None:
+def run(seen: Path) -> None:
     """Run the command or script, and end without freeing each object, which takes as long as many a command."""
     from railfab.__main__ import main as command
 
-    code = 0
+    code, before = 0, set(sys.modules)
     try:
         runpy.run_path(sys.argv[0], run_name="__main__") if sys.argv[0].endswith(SCRIPT) else command()
     except SystemExit as ended:
         if not isinstance(ended.code, int | None):
             raise
         code = ended.code or 0
+    learn(seen, before)
     threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
     sys.stdout.flush()
