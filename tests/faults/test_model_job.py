@@ -66,8 +66,8 @@ class Watch:
             self.scrapes.append(
                 (now_s, {(sample.name, tuple(sorted(sample.labels.items()))): sample.value for sample in samples})
             )
-            while self.now_s < now_s + SCRAPE_S:
-                time.sleep(SCRAPE_S / SPEED / 4)
+            while (left_s := now_s + SCRAPE_S - self.now_s) > 0:
+                time.sleep(max(0.02, left_s / SPEED))
 
 
 @pytest.mark.prometheus

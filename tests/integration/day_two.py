@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from lxml import etree
 from tests import commands
 from tests.ports import free_port
-from tests.twin.small_fabric import INTENT, SPINE
+from tests.twin.small_fabric import INTENT
+from tests.twin.twins import configurations, configure
+
+from railfab.twin import Twin
 
 Railfab = Callable[..., subprocess.CompletedProcess[str]]
 WRONG_MTU = INTENT.replace("profile:\n", "profile:\n  mtu: 9000\n")
@@ -39,11 +43,33 @@ def half_unreachable(folder: Path, *names: str) -> Path:
     return path
 
 
-def drifted(railfab: Railfab, folder: Path, *names: str) -> None:
-    """Give these switches another MTU than the intent says."""
+@dataclass(frozen=True, slots=True)
+class Configurations:
+    """What the switches run with the intent, and with another MTU on every port than the intent says."""
+
+    twin: Twin
+    intended: Mapping[str, str]
+    drifted: Mapping[str, str]
+
+    def drift(self, *names: str) -> None:
+        """Give these switches the other MTU."""
+        configure(self.twin, {name: self.drifted[name] for name in names})
+
+    def restore(self) -> None:
+        """Give every switch the intent."""
+        configure(self.twin, self.intended)
+
+
+def configurations_of(twin: Twin, folder: Path) -> Configurations:
+    """Deploy another MTU to the switches of a twin and read them, then give them the intent again."""
+    intended = configurations(twin)
     (folder / "wrong.yml").write_text(WRONG_MTU)
-    done = railfab("deploy", "--limit", ",".join(names or (SPINE,)), "--yes", "--waves", "off", intent="wrong.yml")
+    done = runner(folder)("deploy", "--yes", "--waves", "off", intent="wrong.yml")
     assert done.returncode == 0, done.stderr
+    drifted = configurations(twin)
+    assert all(drifted[name] != text for name, text in intended.items())
+    configure(twin, intended)
+    return Configurations(twin, intended, drifted)
 
 
 def cases(path: Path) -> dict[str, str]:

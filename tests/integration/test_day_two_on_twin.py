@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests import commands
 from tests.docs.schemas import conforming
-from tests.integration.day_two import Railfab, cases, drifted, half_unreachable, runner
+from tests.integration.day_two import Configurations, Railfab, cases, configurations_of, half_unreachable, runner
 from tests.twin.small_fabric import (
     DOWNLINK,
     INTENT,
@@ -44,13 +44,16 @@ def twin(folder: Path) -> Iterator[Twin]:
         yield running
 
 
+@pytest.fixture(scope="module")
+def configured(twin: Twin, folder: Path) -> Configurations:
+    return configurations_of(twin, folder)
+
+
 @pytest.fixture
-def railfab(twin: Twin, folder: Path) -> Iterator[Railfab]:
+def railfab(configured: Configurations, folder: Path) -> Iterator[Railfab]:
     """Runs a command on the twin; brings it to the intent after the test."""
-    assert twin.endpoints
-    run = runner(folder)
-    yield run
-    assert run("reconcile", "--yes").returncode == 0
+    yield runner(folder)
+    configured.restore()
 
 
 def states(railfab: Railfab, *arguments: str | Path) -> dict[str, str]:
@@ -58,11 +61,13 @@ def states(railfab: Railfab, *arguments: str | Path) -> dict[str, str]:
     return {switch["name"]: switch["state"] for switch in document["switches"]}
 
 
-def test_a_switch_that_drifted_is_named_and_reconcile_changes_it_and_no_other(railfab: Railfab, folder: Path) -> None:
+def test_a_switch_that_drifted_is_named_and_reconcile_changes_it_and_no_other(
+    railfab: Railfab, folder: Path, configured: Configurations
+) -> None:
     in_step = railfab("drift")
     assert (in_step.returncode, in_step.stderr) == (0, "")
     assert in_step.stdout.endswith("4 of 4 switches read: 4 in step\n")
-    drifted(railfab, folder, SPINE)
+    configured.drift(SPINE)
     found = railfab("drift", "--junit", folder / "drift.xml")
     assert (found.returncode, found.stderr) == (1, "")
     first, *table = found.stdout.splitlines()
@@ -81,7 +86,9 @@ def test_a_switch_that_drifted_is_named_and_reconcile_changes_it_and_no_other(ra
     assert railfab("reconcile", "--yes", "--output", "json").stdout == "[]\n"
 
 
-def test_a_switch_that_does_not_answer_is_unknown_and_never_in_step(railfab: Railfab, folder: Path) -> None:
+def test_a_switch_that_does_not_answer_is_unknown_and_never_in_step(
+    railfab: Railfab, folder: Path, configured: Configurations
+) -> None:
     half = ("--on", half_unreachable(folder, OTHER_LEAF, OTHER_SPINE))
     quiet = railfab("drift", *half, "--junit", folder / "half.xml")
     assert quiet.returncode == 2
@@ -93,7 +100,7 @@ def test_a_switch_that_does_not_answer_is_unknown_and_never_in_step(railfab: Rai
         **dict.fromkeys(SWITCHES, "passed"),
         **dict.fromkeys((OTHER_LEAF, OTHER_SPINE), "error"),
     }
-    drifted(railfab, folder, SPINE, OTHER_SPINE)
+    configured.drift(SPINE, OTHER_SPINE)
     found = railfab("drift", *half)
     assert (found.returncode, len(found.stderr.splitlines())) == (1, 2)
     assert states(railfab, *half) == {
@@ -176,16 +183,18 @@ def test_cabling_of_which_half_is_not_read_is_unknown(railfab: Railfab, folder: 
     assert outcomes[f"{LEAF} {UPLINK} - {SPINE} {DOWNLINK}"] == "error"
 
 
-def test_audit_and_verify_write_junit_too(railfab: Railfab, folder: Path) -> None:
-    drifted(railfab, folder, SPINE)
+def test_audit_and_verify_write_junit_too(railfab: Railfab, folder: Path, configured: Configurations) -> None:
+    configured.drift(SPINE)
     for verb, *options in (("audit",), ("verify", "--wait", "0")):
         assert railfab(verb, *options, "--junit", folder / f"{verb}.xml").returncode == 1
         assert cases(folder / f"{verb}.xml")[SPINE] == "failure"
         assert cases(folder / f"{verb}.xml").keys() >= set(SWITCHES)
 
 
-def test_changes_write_junit_and_their_previews_none(railfab: Railfab, folder: Path) -> None:
-    drifted(railfab, folder, SPINE)
+def test_changes_write_junit_and_their_previews_none(
+    railfab: Railfab, folder: Path, configured: Configurations
+) -> None:
+    configured.drift(SPINE)
     for verb in ("deploy", "rollback"):
         assert railfab(verb, "--yes", "--junit", folder / f"{verb}.xml").returncode == 0
         assert cases(folder / f"{verb}.xml")[SPINE] == "passed"
@@ -195,8 +204,10 @@ def test_changes_write_junit_and_their_previews_none(railfab: Railfab, folder: P
 
 
 @pytest.mark.parametrize("verb", ["drift", "cabling", "reconcile"])
-def test_the_playbook_does_the_same(railfab: Railfab, folder: Path, repository: Path, verb: str) -> None:
-    drifted(railfab, folder, SPINE)
+def test_the_playbook_does_the_same(
+    railfab: Railfab, folder: Path, repository: Path, verb: str, configured: Configurations
+) -> None:
+    configured.drift(SPINE)
     yes = ("--yes",) if verb == "reconcile" else ()
     words = ("intent.yml", "--on", "twin", *yes)
     done = commands.run(*words, cwd=folder, timeout_s=120, program=repository / "playbooks" / f"{verb}.py")
@@ -222,7 +233,7 @@ def ends_lost(document: Any) -> set[str]:
 
 
 def test_a_snapshot_says_what_is_different_and_a_rollback_returns_to_it(
-    railfab: Railfab, twin: Twin, folder: Path
+    railfab: Railfab, twin: Twin, folder: Path, configured: Configurations
 ) -> None:
     until(lambda: railfab("verify", "--wait", "0").returncode == 0)  # sessions come back after what tests did before
     taken = railfab("snapshot", "-o", "before")
@@ -236,7 +247,7 @@ def test_a_snapshot_says_what_is_different_and_a_rollback_returns_to_it(
     equal = railfab("diff", "intent.yml", intent="before")
     assert (equal.returncode, equal.stderr) == (0, "")
     assert equal.stdout.endswith("4 of 4 switches compared: none different\n")
-    drifted(railfab, folder, SPINE)
+    configured.drift(SPINE)
     control = connect(folder, "small")
     control.set_link(OTHER_SPINE, DOWNLINK, up=False)
     try:
@@ -258,7 +269,9 @@ def test_a_snapshot_says_what_is_different_and_a_rollback_returns_to_it(
     assert {name: twin._switches[name].running() for name in SWITCHES} == texts
 
 
-def test_a_snapshot_without_some_switches_names_them_and_leaves_them_alone(railfab: Railfab, folder: Path) -> None:
+def test_a_snapshot_without_some_switches_names_them_and_leaves_them_alone(
+    railfab: Railfab, folder: Path, configured: Configurations
+) -> None:
     half = ("--on", half_unreachable(folder, OTHER_LEAF, OTHER_SPINE))
     taken = railfab("snapshot", "-o", "partly", *half, "--output", "json")
     document = conforming("snapshot", taken.stdout)
@@ -271,7 +284,7 @@ def test_a_snapshot_without_some_switches_names_them_and_leaves_them_alone(railf
     lines = quiet.stderr.splitlines()
     assert [line.split(": ")[1] for line in lines] == [OTHER_LEAF, OTHER_SPINE]
     assert all("cannot be compared (before: no answer from " in line for line in lines)
-    drifted(railfab, folder, SPINE, OTHER_SPINE)
+    configured.drift(SPINE, OTHER_SPINE)
     back = railfab("rollback", "--to", "partly", "--yes")
     assert back.returncode == 0
     assert [line.partition(": is left as it is: ")[0] for line in back.stderr.splitlines()] == [OTHER_LEAF, OTHER_SPINE]
@@ -282,7 +295,9 @@ def test_a_snapshot_without_some_switches_names_them_and_leaves_them_alone(railf
     assert len(nobody.stderr.splitlines()) == 4
 
 
-def test_two_snapshots_are_compared_without_switches_and_a_drain_is_named(railfab: Railfab, folder: Path) -> None:
+def test_two_snapshots_are_compared_without_switches_and_a_drain_is_named(
+    railfab: Railfab, folder: Path, configured: Configurations
+) -> None:
     assert railfab("snapshot", "-o", "one.json").returncode == 0
     assert railfab("drain", SPINE).returncode == 0
     assert railfab("snapshot", "-o", "drained").returncode == 0
@@ -296,7 +311,7 @@ def test_two_snapshots_are_compared_without_switches_and_a_drain_is_named(railfa
         f"railfab: {SPINE}: was drained by railfab drain when the snapshot was taken, and its configuration has the "
         "drain. Drain it first with railfab drain, or leave it out with --limit.\n"
     )
-    drifted(railfab, folder, LEAF)
+    configured.drift(LEAF)
     assert railfab("drain", SPINE).returncode == 0
     back = railfab("rollback", "--to", "drained", "--yes")
     assert (back.returncode, back.stderr) == (0, "")
@@ -362,12 +377,14 @@ def test_a_snapshot_that_is_damaged_or_of_something_else_is_one_line(railfab: Ra
 
 
 @pytest.mark.parametrize("verb", ["snapshot", "diff"])
-def test_the_playbooks_of_snapshots_do_the_same(railfab: Railfab, folder: Path, repository: Path, verb: str) -> None:
+def test_the_playbooks_of_snapshots_do_the_same(
+    railfab: Railfab, folder: Path, repository: Path, verb: str, configured: Configurations
+) -> None:
     program = repository / "playbooks" / "snapshot.py"
     words = ("intent.yml", "--on", "twin", *(("-o", f"by-{verb}") if verb == "snapshot" else ("--since", "since.json")))
     assert railfab("snapshot", "-o", "since.json").returncode == 0
     assert railfab("snapshot", "-o", f"whole-{verb}").returncode == 0
-    drifted(railfab, folder, SPINE)
+    configured.drift(SPINE)
     done = commands.run(*words, cwd=folder, timeout_s=120, program=program)
     back = ("intent.yml", "--on", "twin", "--to", f"whole-{verb}", "--yes")
     returned = commands.run(*back, cwd=folder, timeout_s=120, program=repository / "playbooks" / "rollback.py")

@@ -15,8 +15,9 @@ from tests import commands
 from tests.docs.schemas import conforming
 from tests.integration.day_two import Railfab, half_unreachable, runner
 from tests.integration.test_deploy_on_twin import read_until
-from tests.integration.test_waves_on_twin import DUAL_HOMED, THRESHOLDS, running
+from tests.integration.test_waves_on_twin import DUAL_HOMED, THRESHOLDS
 from tests.twin.small_fabric import LEAF, OTHER_SPINE, SPINE
+from tests.twin.twins import configurations
 
 from railfab.deploy import Journal
 from railfab.fabric import design
@@ -50,7 +51,7 @@ def railfab(twin: Twin, folder: Path) -> Iterator[Railfab]:
 
 
 def changed(twin: Twin, before: dict[str, str]) -> set[str]:
-    return {name for name, text in running(twin).items() if text != before[name]}
+    return {name for name, text in configurations(twin).items() if text != before[name]}
 
 
 def newest(folder: Path) -> dict[str, object]:
@@ -63,7 +64,7 @@ def newest(folder: Path) -> dict[str, object]:
 def test_half_of_the_fabric_out_of_reach_is_told_before_anything_changes(
     railfab: Railfab, twin: Twin, folder: Path
 ) -> None:
-    before = running(twin)
+    before = configurations(twin)
     half = ("--on", half_unreachable(folder, *list(before)[:3]))
     refused = railfab("deploy", "--yes", *half, intent="new.yml")
     assert (refused.returncode, refused.stdout) == (2, "")
@@ -82,7 +83,7 @@ def test_half_of_the_fabric_out_of_reach_is_told_before_anything_changes(
 def test_switches_that_are_lost_in_the_middle_of_a_wave_are_finished_by_resume(
     railfab: Railfab, twin: Twin, folder: Path
 ) -> None:
-    before, lost = running(twin), SECOND[1]
+    before, lost = configurations(twin), SECOND[1]
     words = ("deploy", "new.yml", "--on", "twin", "--state", str(folder), "--yes")
     deploy = subprocess.Popen(
         [sys.executable, "-m", "railfab", *words], cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -115,7 +116,7 @@ def steps(folder: Path) -> str:
 def test_a_later_wave_that_is_declined_at_a_terminal_leaves_the_earlier_ones_and_is_resumed(
     railfab: Railfab, twin: Twin, folder: Path
 ) -> None:
-    before = running(twin)
+    before = configurations(twin)
     ours, theirs = pty.openpty()
     words = ("deploy", "new.yml", "--on", "twin", "--state", str(folder))
     environment = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb"}

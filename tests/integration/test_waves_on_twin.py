@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 from tests import commands
 from tests.docs.schemas import conforming
 from tests.twin.small_fabric import INTENT, LEAF, OTHER_LEAF, OTHER_SPINE, SPINE
+from tests.twin.twins import configurations, configure
 
 from railfab.deploy import Journal
 from railfab.deploy.steps import StepKind, StepState
@@ -44,8 +45,14 @@ def twin(folder: Path) -> Iterator[Twin]:
         yield running
 
 
+@pytest.fixture(scope="module")
+def first(twin: Twin) -> Mapping[str, str]:
+    """What the switches run with the first intent."""
+    return configurations(twin)
+
+
 @pytest.fixture
-def railfab(twin: Twin, folder: Path) -> Iterator[Railfab]:
+def railfab(twin: Twin, first: Mapping[str, str], folder: Path) -> Iterator[Railfab]:
     """Runs a command on the twin; brings the switches back to the first intent after the test."""
 
     def run(verb: str, *arguments: str, intent: str = "thresholds") -> subprocess.CompletedProcess[str]:
@@ -55,16 +62,18 @@ def railfab(twin: Twin, folder: Path) -> Iterator[Railfab]:
         return commands.run(*words, cwd=folder, environment=environment, timeout_s=120)
 
     yield run
-    done = run("deploy", "--yes", "--waves", "off", intent="small")
-    assert done.returncode == 0, done.stderr
+    configure(twin, first)
 
 
-def running(twin: Twin) -> dict[str, str]:
-    return {name: switch.running() for name, switch in twin._switches.items()}
+def assert_run(twin: Twin, texts: Mapping[str, str]) -> None:
+    """Each switch runs its text, but for empty containers."""
+    differences = platform("srlinux").differences
+    for name, text in configurations(twin).items():
+        assert [*differences(text, texts[name]), *differences(texts[name], text)] == [], name
 
 
 def test_the_waves_are_shown_and_nothing_is_changed(railfab: Railfab, twin: Twin) -> None:
-    before = running(twin)
+    before = configurations(twin)
     shown = railfab("deploy", "--waves", "show", intent="mtu")
     assert shown.returncode == 0, shown.stderr
     rows = [line.split() for line in shown.stdout.splitlines()]
@@ -78,7 +87,7 @@ def test_the_waves_are_shown_and_nothing_is_changed(railfab: Railfab, twin: Twin
     first = document["waves"][0]
     assert (first["switches"], first["canary"]) == ([LEAF, SPINE], True)
     assert all(change["drains"] and not change["cut_off"] for change in document["changes"].values())
-    assert running(twin) == before
+    assert configurations(twin) == before
 
 
 def test_what_interrupts_is_drained_changed_and_undrained(railfab: Railfab, twin: Twin, folder: Path) -> None:
@@ -94,25 +103,39 @@ def test_what_interrupts_is_drained_changed_and_undrained(railfab: Railfab, twin
     assert "drained" not in done.stdout
 
 
-def test_a_saved_plan_is_applied_and_refused_once_a_switch_or_the_intent_has_changed(
+def assert_no_login(twin: Twin, folder: Path, plan: Path, runs: Sequence[subprocess.CompletedProcess[str]]) -> None:
+    """The password is in no output, in no saved plan and in no file of the journal, which only its user may read."""
+    password = read_credentials(twin.endpoints.nodes[0]).password
+    assert len(password) >= 8
+    files = [path for path in (folder / "small.deploys").rglob("*") if path.is_file()]
+    assert {"plan.json", "steps", "gates.json"} <= {path.name for path in files}
+    texts = [text for run in runs for text in (run.stdout, run.stderr)]
+    for text in (*texts, *(path.read_text() for path in (*files, plan))):
+        assert password not in text
+    assert all(path.stat().st_mode & 0o077 == 0 for path in files)
+
+
+def test_a_saved_plan_is_applied_and_refused_once_a_switch_or_the_intent_has_changed_and_no_file_has_the_login(
     railfab: Railfab, twin: Twin, folder: Path
 ) -> None:
     plan = folder / "plan.json"
-    planned = railfab("deploy", "--plan", "-o", str(plan))
+    planned = railfab("deploy", "--plan", "-o", str(plan), "--full")
     assert (planned.returncode, planned.stderr) == (0, f"wrote {plan}\n")
     assert plan.stat().st_mode & 0o777 == 0o600
     another = railfab("deploy", "--apply", str(plan), "--yes", intent="mtu")
     assert another.returncode == 2
     assert f"{LEAF}: has another change than the plan, because it or the intent has changed since: " in another.stderr
-    before = running(twin)
+    before = configurations(twin)
     fewer = railfab("deploy", "--apply", str(plan), "--yes", "--limit", SPINE)
-    assert (fewer.returncode, running(twin)) == (2, before)
+    assert (fewer.returncode, configurations(twin)) == (2, before)
     assert "is in the plan, and not among the switches of this run. Use the same --limit." in fewer.stderr
     applied = railfab("deploy", "--apply", str(plan), "--yes", "--output", "json")
     outcomes = conforming("deploy", applied.stdout)
     waves = {outcome["name"]: outcome["wave"] for outcome in outcomes}
     assert waves[LEAF] == waves[SPINE] == 1
     assert all(outcome["changed"] for outcome in outcomes)
+    history = railfab("history", Journal(folder, "small").deploys()[-1].deploy)
+    assert_no_login(twin, folder, plan, (planned, applied, history))
     again = railfab("deploy", "--apply", str(plan), "--yes")
     assert again.returncode == 2
     assert "has another change than the plan" in again.stderr
@@ -122,12 +145,12 @@ def test_a_saved_plan_is_applied_and_refused_once_a_switch_or_the_intent_has_cha
 
 
 def test_a_paused_deploy_is_resumed_without_the_waves_that_are_done(railfab: Railfab, twin: Twin, folder: Path) -> None:
-    old = running(twin)
+    old = configurations(twin)
     paused = railfab("deploy", "--yes", "--pause-after", "1")
     assert paused.returncode == 0
     assert ": paused after wave 1. Continue with railfab deploy --resume, or return to what ran " in paused.stderr
     assert ", 4 not begun" in paused.stdout
-    half = running(twin)
+    half = configurations(twin)
     assert {name for name in half if half[name] != old[name]} == {LEAF, SPINE}
     (newest, *_) = conforming("history", railfab("history", "--output", "json").stdout)
     assert (newest["waves_done"], newest["waves"], newest["stopped"]) == (1, 4, "paused after wave 1")
@@ -147,34 +170,20 @@ def test_a_paused_deploy_is_resumed_without_the_waves_that_are_done(railfab: Rai
     assert (unknown.returncode, "is not in the journal. Name one of" in unknown.stderr) == (2, True)
 
 
-def test_no_file_and_no_output_of_a_deploy_has_the_login(railfab: Railfab, twin: Twin, folder: Path) -> None:
-    password = read_credentials(twin.endpoints.nodes[0]).password
-    assert len(password) >= 8
-    plan = railfab("deploy", "--plan", "-o", str(folder / "secret.json"), "--full")
-    done = railfab("deploy", "--yes", "--output", "json")
-    history = railfab("history", Journal(folder, "small").deploys()[-1].deploy)
-    texts = [text for run in (plan, done, history) for text in (run.stdout, run.stderr)]
-    files = [path for path in (folder / "small.deploys").rglob("*") if path.is_file()]
-    assert {"plan.json", "steps", "gates.json"} <= {path.name for path in files}
-    for text in (*texts, *(path.read_text() for path in (*files, folder / "secret.json"))):
-        assert password not in text
-    assert all(path.stat().st_mode & 0o077 == 0 for path in files)
-
-
 def test_an_aborted_deploy_leaves_every_switch_as_it_was(railfab: Railfab, twin: Twin) -> None:
-    old = running(twin)
-    assert railfab("deploy", "--yes", "--pause-after", "2").returncode == 0
+    old = configurations(twin)
+    assert railfab("deploy", "--yes", "--pause-after", "2", "--no-gates").returncode == 0
     aborted = railfab("deploy", "--abort", "--yes")
     assert aborted.returncode == 0, aborted.stderr
     assert "4 reverted" in aborted.stdout
-    assert running(twin) == old
+    assert_run(twin, old)
     (newest, *_) = conforming("history", railfab("history", "--output", "json").stdout)
     assert sorted(newest["results"].values()) == ["reverted"] * 4
     assert "4 reverted" in railfab("history").stdout
 
 
 def test_a_switch_that_somebody_changes_meanwhile_stops_the_resume(railfab: Railfab, twin: Twin, folder: Path) -> None:
-    assert railfab("deploy", "--yes", "--pause-after", "1").returncode == 0
+    assert railfab("deploy", "--yes", "--pause-after", "1", "--no-gates").returncode == 0
     by_hand = railfab("deploy", "--yes", "--waves", "off", "--limit", OTHER_SPINE, intent="mtu")
     assert by_hand.returncode == 0, by_hand.stderr
     record = Journal(folder, "small").deploys()[-2]
@@ -218,10 +227,10 @@ def test_edited_files_are_deployed_and_those_that_break_roce_are_reverted(
     edit('"description": "', '"description": "cluster a ')
     harmless = railfab("deploy", "--configs", str(configs), "--yes", intent="small")
     assert harmless.returncode == 0, harmless.stderr
-    assert {name for name, text in running(twin).items() if "cluster a" in text} == set(files)
+    assert {name for name, text in configurations(twin).items() if "cluster a" in text} == set(files)
     edit('"pfc-enable": true', PFC_OFF)
     harmful = railfab("deploy", "--configs", str(configs), "--yes", intent="small")
-    assert (harmful.returncode, [name for name, text in running(twin).items() if PFC_OFF in text]) == (3, [])
+    assert (harmful.returncode, [name for name, text in configurations(twin).items() if PFC_OFF in text]) == (3, [])
     assert f"gate configuration: {LEAF}: set / qos interfaces interface" in harmful.stderr
     assert "(before in order, after pfc-off, limit no new error)" in harmful.stderr
     assert "1 reverted, 1 not begun" in harmful.stdout
@@ -242,7 +251,7 @@ def test_a_deploy_of_files_that_is_resumed_is_held_to_their_errors(railfab: Rail
     first, second = configs / f"{LEAF}.json", configs / f"{OTHER_LEAF}.json"
     second.write_text(second.read_text().replace('"pfc-enable": true', PFC_OFF))
     first.write_text(first.read_text().replace('"description": "', '"description": "cluster a '))
-    files, before = ("--configs", str(configs)), running(twin)
+    files, before = ("--configs", str(configs)), configurations(twin)
     shown = railfab("deploy", *files, "--waves", "show", "--output", "json", intent="small")
     assert conforming("deploy-waves", shown.stdout)["from_files"]
     assert railfab("deploy", *files, "--yes", "--pause-after", "1", intent="small").returncode == 0
@@ -250,9 +259,7 @@ def test_a_deploy_of_files_that_is_resumed_is_held_to_their_errors(railfab: Rail
     assert resumed.returncode == 3, resumed.stderr
     assert f"gate configuration: {OTHER_LEAF}: " in resumed.stderr
     assert "2 reverted" in resumed.stdout
-    differences = platform("srlinux").differences
-    for name, text in running(twin).items():
-        assert [*differences(text, before[name]), *differences(before[name], text)] == [], name
+    assert_run(twin, before)
 
 
 def test_without_drains_the_switches_that_lose_packets_are_named(railfab: Railfab, folder: Path) -> None:

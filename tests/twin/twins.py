@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -63,6 +63,18 @@ def until(condition: Callable[[], bool], *, within_s: float = 120.0) -> None:
     while not condition():
         assert time.monotonic() < end_s, "it did not happen in time"
         time.sleep(0.05)
+
+
+def configurations(twin: Twin) -> dict[str, str]:
+    """What each switch runs."""
+    return {name: switch.running() for name, switch in twin._switches.items()}
+
+
+def configure(twin: Twin, texts: Mapping[str, str]) -> None:
+    """Let switches that run another configuration run these, without a session, which takes longer than many a test."""
+    for name, text in texts.items():
+        if twin._switches[name].running() != text:
+            twin._switches[name].replace(text)
 
 
 def ran(twin: Twin, job: Job) -> None:
