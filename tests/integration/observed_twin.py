@@ -22,7 +22,10 @@ WINDOW_S = 4
 INTERVAL_S = 0.5
 GATED = f"{INTENT}change: {{gates: {{window_s: {WINDOW_S}}}}}\n"
 INCAST = made_job(
-    phases=[{"compute": {"ms": 1}}, {"traffic": {"pattern": "incast", "senders": 14, "receivers": 1, "bytes": "1.5MB"}}]
+    phases=[
+        {"compute": {"ms": 100}},
+        {"traffic": {"pattern": "incast", "senders": 14, "receivers": 1, "bytes": "1.5MB"}},
+    ]
 )
 ALLREDUCE = made_job(
     phases=[

@@ -25,7 +25,10 @@ from railfab.twin import Twin
 WITHIN_S = 120
 INTERVAL_S, CHECK_INTERVAL_S = 0.5, 2.0
 INCAST = made_job(
-    phases=[{"compute": {"ms": 1}}, {"traffic": {"pattern": "incast", "senders": 14, "receivers": 1, "bytes": "1.5MB"}}]
+    phases=[
+        {"compute": {"ms": 40}},
+        {"traffic": {"pattern": "incast", "senders": 14, "receivers": 1, "bytes": "1.5MB"}},
+    ]
 )
 Document = dict[str, Any]
 
