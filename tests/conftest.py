@@ -128,7 +128,7 @@ NEEDS: dict[str, Callable[[], str | None]] = {
 
 WAITING = ("faults", "integration", "docs", "twin", "test_namespaces.py", "app", "lab", "telemetry")
 """Folders, and a file, whose tests wait for processes, timers and samples, the longest first; the others compute."""
-WORKERS_THAT_WAIT = 5
+WORKERS_THAT_WAIT = 4
 """Workers that begin with the tests that wait, which do so for twice as long as they compute; each takes 0.5 to 1 GB.
 
 One more for each core begins with the tests that compute.

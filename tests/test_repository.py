@@ -97,7 +97,7 @@ def test_what_the_machine_lacks_is_skipped_with_one_line(tmp_path: Path, reposit
     assert "1 skipped" in done.stdout
 
 
-def test_five_workers_begin_with_what_waits_and_a_further_one_with_what_computes_and_gives_way(
+def test_four_workers_begin_with_what_waits_and_a_further_one_with_what_computes_and_gives_way(
     tmp_path: Path, repository: Path
 ) -> None:
     for name in ("nice", "collected"):
@@ -113,15 +113,15 @@ def test_it(worker_id):
         file.write(str(os.getpriority(os.PRIO_PROCESS, 0)))
 """
     files = {f"{folder}/test_{n}.py": said for folder, count in (("faults", 10), ("sim", 2)) for n in range(count)}
-    done = run_copied(tmp_path, repository, "-v", "-n", "6", files=files, RAILFAB_REQUIRE="")
+    done = run_copied(tmp_path, repository, "-v", "-n", "5", files=files, RAILFAB_REQUIRE="")
     assert done.returncode == 0, done.stdout
     runs = re.findall(r"\[(gw\d)\] .*PASSED (?:.*/)?(faults|sim)/test_", done.stdout)
-    assert {worker for worker, folder in runs if folder == "sim"} == {"gw5"}
-    assert {worker for worker, folder in runs if folder == "faults"} == {f"gw{number}" for number in range(5)}
+    assert {worker for worker, folder in runs if folder == "sim"} == {"gw4"}
+    assert {worker for worker, folder in runs if folder == "faults"} == {f"gw{number}" for number in range(4)}
     collected = {path.name for path in (tmp_path / "collected").iterdir()}
-    assert collected == {"sim gw5", *(f"faults gw{number}" for number in range(6))}
+    assert collected == {"sim gw4", *(f"faults gw{number}" for number in range(5))}
     priority = {path.name: int(path.read_text()) for path in (tmp_path / "nice").iterdir()}
-    assert priority["gw5"] == min(19, priority["gw0"] + 3)
+    assert priority["gw4"] == min(19, priority["gw0"] + 3)
 
 
 def test_what_ci_requires_is_never_skipped(tmp_path: Path, repository: Path) -> None:

@@ -56,12 +56,10 @@ def _plain(value: Any) -> Any:
     return value if value is None or type(value) in (bool, int, float) else str(value)
 
 
-@pytest.mark.parametrize(
-    ("name", "file", "path", "expected"),
-    [(name, guide["file"], path, value) for name, guide in GUIDES for path, value in guide["values"].items()],
-)
-def test_a_value_of_a_guide_is_read(name: str, file: str, path: str, expected: Any) -> None:
-    assert value_at(model_of(name, file), path) == expected
+@pytest.mark.parametrize(("name", "guide"), GUIDES, ids=lambda it: it["file"] if isinstance(it, dict) else it)
+def test_the_values_of_a_guide_are_read(name: str, guide: dict[str, Any]) -> None:
+    model = model_of(name, guide["file"])
+    assert {path: value_at(model, path) for path in guide["values"]} == guide["values"]
 
 
 @pytest.mark.parametrize(("name", "guide"), GUIDES, ids=lambda it: it["file"] if isinstance(it, dict) else it)

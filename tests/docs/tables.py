@@ -9,7 +9,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
@@ -55,14 +55,19 @@ def _row(cells: Sequence[str]) -> str:
 
 
 COLUMNS = ("key", "meaning", "values", "default")
-SCHEMA = json_schema()
-JOB_SCHEMA = json_schema(job=True)
-SCHEMA["$defs"] |= {name: JOB_SCHEMA["$defs"][name] for name in ("Checkpoint", "Straggler", "FactorRange")}
+
+
+@cache
+def schema() -> dict[str, Any]:
+    """The schema of an intent, with the parts of a job that tables show."""
+    intent, job = json_schema(), json_schema(job=True)
+    intent["$defs"] |= {name: job["$defs"][name] for name in ("Checkpoint", "Straggler", "FactorRange")}
+    return intent
 
 
 def intent() -> str:
     """The sections of an intent."""
-    return table(COLUMNS, _keys(SCHEMA, "", deep=False))
+    return table(COLUMNS, _keys(schema(), "", deep=False))
 
 
 def section(*names: str) -> Callable[[], str]:
@@ -70,7 +75,7 @@ def section(*names: str) -> Callable[[], str]:
 
     def rows() -> Iterator[Sequence[str]]:
         for name in names:
-            first, *below = _key(SCHEMA, name, "", deep=True)
+            first, *below = _key(schema(), name, "", deep=True)
             yield from below or (first,)
 
     return lambda: table(COLUMNS, rows())
@@ -78,12 +83,12 @@ def section(*names: str) -> Callable[[], str]:
 
 def of_job(definition: str, key: str) -> Callable[[], str]:
     """The keys of a part of a job."""
-    return lambda: table(COLUMNS, _keys(SCHEMA["$defs"][definition], f"{key}."))
+    return lambda: table(COLUMNS, _keys(schema()["$defs"][definition], f"{key}."))
 
 
 def access() -> str:
     """The keys that the leaves and spines of every network but the backend have."""
-    return table(COLUMNS, [row for name, key in SHARED.items() for row in _keys(SCHEMA["$defs"][name], f"{key}.")])
+    return table(COLUMNS, [row for name, key in SHARED.items() for row in _keys(schema()["$defs"][name], f"{key}.")])
 
 
 def _keys(node: Schema, prefix: str, *, deep: bool = True) -> Iterator[Sequence[str]]:
@@ -116,7 +121,7 @@ def _members(entry: Schema) -> Iterator[Schema]:
         for choice in entry["anyOf"]:
             yield from _members(choice)
     else:
-        yield SCHEMA["$defs"][entry["$ref"].rpartition("/")[2]] if "$ref" in entry else entry
+        yield schema()["$defs"][entry["$ref"].rpartition("/")[2]] if "$ref" in entry else entry
 
 
 def _by_name(member: Schema) -> Schema | None:

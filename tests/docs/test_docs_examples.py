@@ -25,12 +25,12 @@ PAGES = list(dict.fromkeys((step.page, step.world) for step in STEPS))
 """Pages and worlds of their examples: those of another world are another test, in another folder."""
 MARKS = {
     ("lab.md", "lab"): [pytest.mark.lab, pytest.mark.matrix],
-    ("python.md", "lab"): [pytest.mark.lab],
+    ("python.md", "lab"): [pytest.mark.lab, pytest.mark.matrix],
     ("twin.md", "paste"): [pytest.mark.matrix],
     ("page.md", "twin"): [pytest.mark.matrix],
 }
-"""tests/integration does with the same lab what lab.md shows, tests/twin with a twin what twin.md shows,
-and tests/page what page.md shows."""
+"""tests/integration does with the same lab what lab.md and the lab of python.md show, tests/twin with a twin what
+twin.md shows, and tests/page what page.md shows."""
 
 
 @pytest.mark.timeout(600)

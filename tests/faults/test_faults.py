@@ -18,7 +18,7 @@ from tests.faults.healthy import SERVED, tried
 from tests.faults.held_out import changed, held_out
 from tests.faults.judge import Judge, held, verdicts, wanted_metrics
 from tests.faults.matrix import NEEDED_SHARE, PAGE, listed_on, page, page_of, platform_page, platforms, problems, result
-from tests.faults.mistakes import Mistake, jobs, mistakes, omitted
+from tests.faults.mistakes import jobs, mistakes, omitted
 from tests.faults.translation import LISTED, inexpressible, merged, rack, translated
 from tests.faults.trial import HARDWARE, INTERVAL_S, SCRAPE_S, SPEED, Rack, in_simulated_time, rack_of
 from tests.faults.verdict import Verdict, Verdicts
@@ -152,15 +152,15 @@ def test_there_are_eighty_and_each_has_a_name_of_its_own() -> None:
     assert len({mistake.title for mistake in mistakes()}) >= 80
 
 
-@pytest.mark.parametrize("mistake", mistakes(), ids=lambda mistake: mistake.id)
-def test_a_mistake_names_a_job_and_alerts_that_exist(mistake: Mistake) -> None:
-    assert mistake.job in jobs()
-    assert {mistake.alert, *mistake.also} <= NAMES
-    assert mistake.alert not in mistake.also
-    made = (mistake.edits, mistake.links, mistake.slow_hosts, mistake.optics, mistake.dark, mistake.losing)
-    assert any((*made, mistake.silent, mistake.hung, mistake.unpowered, mistake.exchanged))
-    if mistake.symptom:
-        labels_of(mistake.symptom)
+def test_each_mistake_names_a_job_and_alerts_that_exist() -> None:
+    for mistake in mistakes():
+        assert mistake.job in jobs(), mistake.id
+        assert {mistake.alert, *mistake.also} <= NAMES, mistake.id
+        assert mistake.alert not in mistake.also, mistake.id
+        made = (mistake.edits, mistake.links, mistake.slow_hosts, mistake.optics, mistake.dark, mistake.losing)
+        assert any((*made, mistake.silent, mistake.hung, mistake.unpowered, mistake.exchanged)), mistake.id
+        if mistake.symptom:
+            labels_of(mistake.symptom)
 
 
 def test_an_incident_is_in_the_list_or_omitted_for_a_reason_and_never_both() -> None:

@@ -23,7 +23,7 @@ INTERVAL_S = 0.5
 GATED = f"{INTENT}change: {{gates: {{window_s: {WINDOW_S}}}}}\n"
 INCAST = made_job(
     phases=[
-        {"compute": {"ms": 100}},
+        {"compute": {"ms": 30}},
         {"traffic": {"pattern": "incast", "senders": 14, "receivers": 1, "bytes": "1.5MB"}},
     ]
 )

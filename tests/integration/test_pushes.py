@@ -120,7 +120,7 @@ def assert_stopped_and_reverted(result: RolloutResult) -> None:
 
 
 FEW_HARMFUL = ("PFC off on every port", "wrong AS", "RoCE by DSCP 46 instead of 26")
-FEW_HARMLESS = ("descriptions", "Kmin and Kmax a tenth higher", "BFD each 400 ms instead of 300")
+FEW_HARMLESS = ("Kmin and Kmax a tenth higher", "BFD each 400 ms instead of 300")
 
 
 @pytest.mark.parametrize("name", sampled(HARMFUL.keys(), FEW_HARMFUL))

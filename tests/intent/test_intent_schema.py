@@ -96,19 +96,20 @@ def test_every_key_is_described_and_used_by_the_test_intent() -> None:
     VALIDATOR.validate(FULLEST | ON_KUBERNETES)
 
 
-@pytest.mark.parametrize(("location", "word", "limit"), BOUNDED, ids=lambda value: str(value))
-def test_a_number_beyond_its_limit_is_refused_with_the_range(
-    tmp_path: Path, location: tuple[int | str, ...], word: str, limit: float
-) -> None:
-    document = deepcopy(FULLEST)
-    inner = document
-    for part in location[:-1]:
-        inner = inner[part]
-    inner[location[-1]] = limit + LIMITS[word]
-    key = ".".join(map(str, location))
-    lines = refused(tmp_path, json.dumps(document))
-    expected = f": {key}: {limit + LIMITS[word]} is out of range. Use "
-    assert [line for line in lines if expected in line and str(limit) in line.partition("Use ")[2]], lines
+@pytest.mark.parametrize("section", sorted({location[0] for location, _, _ in BOUNDED}))
+def test_a_number_beyond_its_limit_is_refused_with_the_range(tmp_path: Path, section: str) -> None:
+    for location, word, limit in BOUNDED:
+        if location[0] != section:
+            continue
+        document = deepcopy(FULLEST)
+        inner = document
+        for part in location[:-1]:
+            inner = inner[part]
+        inner[location[-1]] = limit + LIMITS[word]
+        key = ".".join(map(str, location))
+        lines = refused(tmp_path, json.dumps(document))
+        expected = f": {key}: {limit + LIMITS[word]} is out of range. Use "
+        assert [line for line in lines if expected in line and str(limit) in line.partition("Use ")[2]], lines
 
 
 def test_every_number_has_a_smallest_and_a_largest_value() -> None:

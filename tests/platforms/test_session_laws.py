@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import update_wrapper
+from types import FunctionType
+from typing import Any
 
 import pytest
 
@@ -23,4 +26,24 @@ def short_times() -> Iterator[None]:
         yield
 
 
-globals().update({f"Test_{name}": type(f"Test_{name}", (SessionLaws,), {"name": name}) for name in SERVED})
+LAWS = [name for name in vars(SessionLaws) if name.startswith("test_")]
+
+
+def law(name: str) -> FunctionType:
+    """A law of its own, marked `matrix`."""
+    stated = vars(SessionLaws)[name]
+    copied = FunctionType(stated.__code__, stated.__globals__, name, stated.__defaults__, stated.__closure__)
+    return pytest.mark.matrix(update_wrapper(copied, stated))
+
+
+def laws_of(place: int) -> dict[str, Any]:
+    """The laws of a platform at this place: with every second in `make test`, the others on the platforms beside it."""
+    return {name: law(name) for number, name in enumerate(LAWS) if (number + place) % 2}
+
+
+globals().update(
+    {
+        f"Test_{name}": type(f"Test_{name}", (SessionLaws,), {"name": name, **laws_of(place)})
+        for place, name in enumerate(SERVED)
+    }
+)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from tests.integration.frr.bench import Node, settle
@@ -11,6 +14,7 @@ from tests.sampled import sampled
 
 from railfab.platforms import platform
 from railfab.platforms.frr.defaults import BFD, BGP, PROFILE, SHOWN, TOP
+from railfab.platforms.frr.reload_output import with_sorted_prefix_lists
 
 pytestmark = pytest.mark.lab
 
@@ -65,6 +69,8 @@ def test_what_frr_runs_is_what_the_text_is_read_as(switches: tuple[Node, Node]) 
 
 
 PEER = "neighbor 10.8.0.5"
+SHOW = "vtysh -c 'show running-config no-header'"
+MARK = "end-of-configuration"
 SESSION = f"""{ROUTER} {PEER} remote-as 65005
  address-family ipv4 unicast
   {PEER} activate
@@ -104,17 +110,26 @@ DEFAULTS = (
 
 def loaded(node: Node, configuration: str) -> str:
     """The running configuration after lines were loaded; some that switch off what is off are refused."""
-    file = node.root / "tmp" / "default.conf"
-    file.write_text(configuration)
-    node.inside("sh", "-c", f"vtysh -f {file} || true")
-    return node.running()
+    return all_loaded(node, [configuration])[0]
+
+
+def all_loaded(node: Node, configurations: Sequence[str]) -> list[str]:
+    """The running configuration after each of them was loaded after those before it."""
+    folder = Path(tempfile.mkdtemp(dir=node.root / "tmp"))
+    for number, configuration in enumerate(configurations):
+        (folder / str(number)).write_text(configuration)
+    load = (
+        f"for file in $(ls {folder} | sort -n); do vtysh -f {folder}/$file >/dev/null 2>&1; {SHOW}; echo {MARK}; done"
+    )
+    *shown, _ = node.inside("sh", "-c", load).split(f"{MARK}\n")
+    return [with_sorted_prefix_lists(text) for text in shown]
 
 
 def test_a_default_that_is_stated_is_no_difference_and_frr_hides_it(switches: tuple[Node, Node]) -> None:
     node = settle(switches[0], LEAF)
     before = loaded(node, SESSION)
     assert f"frr defaults {PROFILE}" in before
-    shown = [line for line in DEFAULTS if loaded(node, line) != before]
+    shown = [line for line, after in zip(DEFAULTS, all_loaded(node, DEFAULTS), strict=True) if after != before]
     settle(node, LEAF)
     assert shown == []
     written = text(LEAF).replace("end\n", SESSION)

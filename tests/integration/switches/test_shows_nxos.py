@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from napalm import get_network_driver
 from tests.integration.switches.racks import LEAF, opened
 from tests.twin.twins import made_job, ran
 
@@ -93,6 +92,8 @@ def test_counters_of_a_queue_are_those_that_the_fabric_counts(twin: Twin, sessio
 
 
 def test_counters_of_a_port_are_those_that_the_fabric_counts(twin: Twin, leaf: Endpoint, session: Cli) -> None:
+    from napalm import get_network_driver  # takes longer to import than all that is tested here
+
     sent = reading(twin, "fabric_interface_transmit_bytes_total", interface=RECEIVER)
     packets = reading(twin, "fabric_interface_transmit_packets_total", interface=RECEIVER, cast="unicast")
     answer = json.loads(shown(session, f"show interface {RECEIVER} counters | json"))

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from napalm import get_network_driver
 from ntc_templates.parse import parse_output  # type: ignore[import-untyped]
 from tests.twin.twins import made_job, pass_time, ran, until
 
@@ -80,6 +79,8 @@ def session(switch: VirtualSwitch) -> Cli:
 
 @pytest.fixture(scope="module")
 def napalm(twin: Twin, switch: VirtualSwitch) -> Iterator[Any]:
+    from napalm import get_network_driver  # takes longer to import than all that is tested here
+
     endpoint = twin.endpoints.by_name()[LEAF]
     login = read_credentials(endpoint)
     driver: Any = get_network_driver("eos")

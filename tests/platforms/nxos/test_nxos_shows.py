@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 import yaml
-from napalm import get_network_driver
 from ntc_templates.parse import parse_output
 
 from railfab.endpoints import read_credentials
@@ -51,6 +50,8 @@ def session(twin: Twin) -> Cli:
 
 @pytest.fixture(scope="module")
 def napalm(twin: Twin) -> Iterator[Any]:
+    from napalm import get_network_driver  # takes longer to import than all that is tested here
+
     endpoint = twin.endpoints.by_name()[LEAF]
     login = read_credentials(endpoint)
     driver: Any = get_network_driver("nxos_ssh")
