@@ -49,13 +49,16 @@ def observations(
     counted: Counted | None = None,
     gauges: Counted | None = None,
     silent: Collection[str] = (),
+    stale: Collection[str] = (),
+    uncollected: Collection[str] = (),
     unread: Collection[str] = (),
     states: Mapping[str, Observed] | None = None,
 ) -> Observations:
     """What a diagnosis sees of a fabric that is as intended, but for these.
 
     texts: running configurations. down: ports whose links are down. counted, gauges: series of ports. silent: switches
-    without telemetry. unread: those that cannot be read. states: of switches.
+    that the collector cannot reach. stale: those of which no new sample arrives. uncollected: those without a series.
+    unread: those that cannot be read. states: of switches.
     """
     ran, seen = {**fabric.configurations(), **(texts or {})}, states or {}
     inspected = {
@@ -64,24 +67,32 @@ def observations(
         if name not in unread
     }
     errors: dict[str, RailfabError] = {name: DeviceError(name, "does not answer", "Check it") for name in unread}
-    return Observations(
-        fabric=fabric, inspected=inspected, unread=errors, window=_window(fabric, counted or {}, gauges or {}, silent)
-    )
+    window = _window(fabric, counted or {}, gauges or {}, silent=silent, stale=stale, uncollected=uncollected)
+    return Observations(fabric=fabric, inspected=inspected, unread=errors, window=window)
 
 
-def _window(fabric: Design, counted: Counted, gauges: Counted, silent: Collection[str]) -> TelemetryWindow:
+def _window(
+    fabric: Design,
+    counted: Counted,
+    gauges: Counted,
+    *,
+    silent: Collection[str],
+    stale: Collection[str],
+    uncollected: Collection[str],
+) -> TelemetryWindow:
     first, last = {}, {}
-    for name in fabric.models:
+    heard = {name: name not in (*silent, *stale) for name in fabric.models if name not in uncollected}
+    for name, is_heard in heard.items():
         clock = TelemetrySeries(SIMULATED, (("device", name),))
         last[TelemetrySeries("fabric_collector_session_up", (("device", name),))] = float(name not in silent)
-        first[clock], last[clock] = 100.0, 100.0 + WINDOW_S
+        first[clock], last[clock] = 100.0, 100.0 + is_heard * WINDOW_S
     for (metric, switch, interface), value in counted.items():
         series = TelemetrySeries(metric, (("device", switch), ("interface", interface)))
         first[series], last[series] = 7.0, 7.0 + value
     for (metric, switch, interface), value in gauges.items():
         last[TelemetrySeries(metric, (("device", switch), ("interface", interface)))] = value
-    updated = dict.fromkeys(fabric.models, 0.0)
-    return TelemetryWindow([TelemetryReading(first, updated), TelemetryReading(last, dict.fromkeys(updated, WINDOW_S))])
+    updated = {name: 50.0 + is_heard * WINDOW_S for name, is_heard in heard.items()}
+    return TelemetryWindow([TelemetryReading(first, dict.fromkeys(heard, 50.0)), TelemetryReading(last, updated)])
 
 
 def diagnosed(seen: Observations) -> FabricDiagnosis:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from tests.diagnosis.observed import diagnosed, intended_state, observations, with_interface
@@ -11,9 +12,11 @@ from tests.diagnosis.trials import expected_codes, expected_of
 from tests.faults.mistakes import Mistake, mistakes
 from tests.faults.translation import LISTED, NotExpressible, _edits, _store, rack, translated
 
+from railfab.deploy import DeployRecord
 from railfab.deploy.gates import TelemetrySeries
 from railfab.diagnosis import FabricDiagnosis, Observations, TelemetryWindow
 from railfab.diagnosis.catalogue import causes
+from railfab.diagnosis.model import EvidenceKind
 from railfab.fabric import Design
 
 PLATFORMS = ("srlinux", "eos", "sonic", "junos")
@@ -37,6 +40,27 @@ def test_nothing_is_named_where_all_is_as_intended(served: str) -> None:
     found = diagnosed(observations(rack(served)))
     assert found.healthy
     assert (found.read, found.switches) == (4, 4)
+
+
+def test_a_switch_of_which_no_sample_arrives_is_unknown_and_the_fabric_not_healthy(fabric: Design) -> None:
+    seen = diagnosed(observations(fabric, stale={LEAF}, uncollected={SPINE}))
+    assert (seen.healthy, seen.causes, seen.read, seen.sampled, seen.switches) == (False, (), 4, 2, 4)
+    assert seen.unread == {
+        LEAF: f"{LEAF}: no sample of it arrived in this time. Use a longer --for, or check the collector",
+        SPINE: f"{SPINE}: the telemetry has no series of it. Check that a collector collects from it, and the URL",
+    }
+
+
+def test_what_is_wrong_is_named_beside_what_is_unknown(fabric: Design) -> None:
+    seen = diagnosed(observations(fabric, down={(LEAF, UPLINK)}, uncollected=set(fabric.models) - {LEAF}))
+    assert codes(seen) == ["link-cut"]
+    assert (seen.sampled, len(seen.unread)) == (1, 3)
+
+
+def test_a_window_without_any_reading_is_unknown(fabric: Design) -> None:
+    seen = diagnosed(replace(observations(fabric), window=TelemetryWindow([])))
+    assert not seen.healthy
+    assert seen.unread.keys() == fabric.models.keys()
 
 
 def _texts(mistake: Mistake, served: str) -> dict[str, str]:
@@ -179,7 +203,8 @@ def test_a_session_that_is_opened_again_within_the_window_is_no_cause(fabric: De
     first = seen.window.readings[0]
     up = TelemetrySeries("fabric_collector_session_up", (("device", SPINE),))
     again = TelemetryWindow([replace(first, values={**first.values, up: 1.0}), seen.window.readings[1]])
-    assert diagnosed(replace(seen, window=again)).healthy
+    found = diagnosed(replace(seen, window=again))
+    assert (found.causes, found.symptoms, set(found.unread)) == ((), (), {SPINE})
 
 
 def test_a_switch_that_began_to_hang_within_the_window_hangs(fabric: Design) -> None:
@@ -221,3 +246,27 @@ def test_a_cause_that_accounts_for_what_is_seen_comes_before_one_that_does_not(f
     found = diagnosed(observations(fabric, texts=texts, counted=drops))
     assert codes(found) == ["classifier", "bgp-timers"]
     assert found.causes[0].confidence > found.causes[1].confidence
+
+
+def deploy(number: int, began: str) -> DeployRecord:
+    return DeployRecord(
+        deploy=f"deploy{number}", user="kim", host="control1", verb="deploy", began=began, results={LEAF: "changed"}
+    )
+
+
+def test_the_newest_deploy_to_a_switch_speaks_for_a_cause_in_its_configuration(fabric: Design) -> None:
+    """The journal has the oldest first, and times of damaged records that are none."""
+    texts = _texts(next(mistake for mistake in mistakes() if mistake.id == "uplink-disabled"), LISTED)
+    (switch,) = texts
+    now = datetime.now(UTC)
+    records = [
+        replace(deploy(place, began), results={switch: "changed"})
+        for place, began in enumerate(
+            ["", "2026-13-01", *((now - timedelta(minutes=age)).isoformat() for age in (50, 10))]
+        )
+    ]
+    found = diagnosed(replace(observations(fabric, texts=texts), deploys=tuple(records)))
+    history = [each.text for each in found.causes[0].evidence if each.kind is EvidenceKind.HISTORY]
+    assert [text.split(" ")[1] for text in history] == ["deploy3"]
+    damaged = diagnosed(replace(observations(fabric, texts=texts), deploys=tuple(records[:2])))
+    assert not any(each.kind is EvidenceKind.HISTORY for each in damaged.causes[0].evidence)

@@ -14,7 +14,7 @@ from tests.faults.mistakes import LOADER, Mistake
 from tests.faults.trial import FLAP_S, SCRAPE_S, Rack, Refused, Scrape
 
 from railfab.deploy import nornir_of
-from railfab.deploy.gates import TelemetryReading, TelemetrySeries
+from railfab.deploy.gates import TelemetryReading
 from railfab.deploy.gates.contract import CLOCKS, UPDATED
 from railfab.deploy.run import Readings, readings_of
 from railfab.deploy.tasks import inspect
@@ -105,17 +105,11 @@ class DiagnosisRack(Rack):
 
 
 def _reading(scrape: Mapping[Any, float]) -> TelemetryReading:
-    values: dict[TelemetrySeries, float] = {}
-    updated_s: dict[str, float] = {}
-    for (name, labels), value in scrape.items():
-        device = dict(labels).get("device", "")
-        if name == UPDATED:
-            if value > LONG_AGO_S:
-                updated_s[device] = min(value, updated_s.get(device, value))
-        else:
-            kept = sorted((key, text) for key, text in labels if text and key != "fabric")
-            values[TelemetrySeries(name, tuple(kept))] = value
-    return TelemetryReading(values, updated_s)
+    """The reading of a scrape, whose clock begins with the trial: LONG_AGO_S is before the first sample."""
+    return TelemetryReading.of(
+        (name, dict(labels), value - LONG_AGO_S if name == UPDATED else value)
+        for (name, labels), value in scrape.items()
+    )
 
 
 def both(first: Mistake, second: Mistake) -> Mistake:

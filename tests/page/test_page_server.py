@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import re
 import shlex
+import signal
+import time
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
@@ -145,6 +148,14 @@ def test_an_action_and_the_command_that_it_names_do_the_same(
     assert faults(shown) == by_action
     run_command(undone["command"])
     assert faults(shown) == before
+
+
+def test_a_diagnosis_ends_at_ctrl_c_and_prints_nothing(shown: LivePage) -> None:
+    doctor = commands.Command("doctor", shown.design.path, "--on", "twin", "--state", shown.state, "--for", "600")
+    time.sleep(5.0)  # its window has begun
+    os.kill(doctor.pid, signal.SIGINT)
+    done = doctor.wait(60.0)
+    assert (done.returncode, done.stdout) == (130, "")
 
 
 def test_a_slow_host_and_a_job_are_made_by_actions_and_by_their_commands(shown: LivePage) -> None:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from time import time
 
-from prometheus_client.parser import text_string_to_metric_families
-
+from railfab.app.twin_metrics import TwinMetricsRelay
 from railfab.deploy import Journal, nornir_of
-from railfab.deploy.gates import Source, TelemetryReading, TelemetrySeries
-from railfab.deploy.gates.contract import CLOCKS, UPDATED
+from railfab.deploy.gates import Source, TelemetryReading
+from railfab.deploy.gates.contract import CLOCKS
 from railfab.deploy.run import readings_of
 from railfab.deploy.tasks import inspect
 from railfab.diagnosis import METRICS, FabricDiagnosis, Observations, diagnose, read_window
@@ -21,7 +21,6 @@ from railfab.endpoints import Endpoints
 from railfab.errors import RailfabError
 from railfab.fabric import Design
 from railfab.telemetry import Collector, fabric_collector
-from railfab.twin.control import metrics_text
 
 STEP_S = 2.0
 """Time between two readings of the telemetry [s]."""
@@ -32,51 +31,37 @@ BEGINS_WITHIN_S = 30.0
 
 
 class CollectorSource:
-    """Telemetry of a collector in this process. jobs: text of the metrics of a twin's jobs, where there is a twin."""
+    """Telemetry of a collector in this process. state: of the twin whose jobs it has too; None without a twin."""
 
-    name = "a collector of its own"
+    name = "the collector of this process"
 
-    def __init__(self, collector: Collector, fabric: str, jobs: Callable[[], str]) -> None:
-        self._collector, self._fabric, self._jobs = collector, fabric, jobs
+    def __init__(self, collector: Collector, fabric: str, state: Path | None) -> None:
+        self._collector, self._fabric, self._state = collector, fabric, state
 
     def read(self, metrics: Collection[str], devices: Collection[str] | None = None) -> TelemetryReading:
         """The last values of these metrics and of the clocks, see `Source.read`."""
-        wanted = frozenset((*metrics, *CLOCKS))
-        values: dict[TelemetrySeries, float] = {}
-        updated_s: dict[str, float] = {}
-        for name, labels, value in self._samples(wanted):
-            device = labels.get("device", "")
-            if devices is not None and device not in devices:
-                continue
-            if name == UPDATED:
-                if value > 0:
-                    updated_s[device] = min(value, updated_s.get(device, value))
-            else:
-                kept = sorted((key, text) for key, text in labels.items() if text and key != "fabric")
-                values[TelemetrySeries(name, tuple(kept))] = value
-        return TelemetryReading(values, updated_s)
+        return TelemetryReading.of(self._samples(frozenset((*metrics, *CLOCKS)), devices))
 
-    def _samples(self, wanted: frozenset[str]) -> Iterator[tuple[str, Mapping[str, str], float]]:
-        for name, labels, value in self._collector.snapshot():
-            if name in wanted:
+    def _samples(
+        self, wanted: frozenset[str], devices: Collection[str] | None
+    ) -> Iterator[tuple[str, Mapping[str, str], float]]:
+        for name, labels, value in chain(self._collector.snapshot(), self._of_jobs()):
+            if name in wanted and (devices is None or labels.get("device") in devices):
                 yield name, labels, value
-        for family in text_string_to_metric_families(self._jobs()):
-            yield from ((each.name, each.labels, each.value) for each in family.samples if each.name in wanted)
+
+    def _of_jobs(self) -> Iterator[tuple[str, Mapping[str, str], float]]:
+        """The samples of a twin of its jobs; none while it does not answer."""
+        for family in TwinMetricsRelay(self._state, self._fabric).collect() if self._state else ():
+            yield from ((sample.name, sample.labels, sample.value) for sample in family.samples)
 
 
 @contextmanager
 def collected(fabric: Design, endpoints: Endpoints, state: Path, *, has_twin: bool) -> Iterator[Source]:
     """Collect from the switches while a diagnosis reads their telemetry."""
-
-    def jobs() -> str:
-        with suppress(RailfabError):
-            return metrics_text(state, fabric.intent.fabric) if has_twin else ""
-        return ""
-
     collector = fabric_collector(fabric.topology, endpoints, classes=fabric.traffic_classes, interval_s=INTERVAL_S)
     with collector:
         collector.wait_until_up(BEGINS_WITHIN_S)
-        yield CollectorSource(collector, fabric.intent.fabric, jobs)
+        yield CollectorSource(collector, fabric.intent.fabric, state if has_twin else None)
 
 
 def diagnosed(
@@ -101,14 +86,14 @@ def diagnosed(
         window = pool.submit(read_window, source, METRICS, window_s, STEP_S, wait=stop_requested.wait)
         try:
             read = readings_of(nornir_of(fabric, endpoints), inspect, on_done)
+            telemetry = window.result()
         finally:
-            if window.done():
-                window.result()
+            stop_requested.set()
         seen = Observations(
             fabric=fabric,
             inspected=read.answers,
             unread={**{error.where: error for error in without_address}, **read.unread},
-            window=window.result(),
+            window=telemetry,
             deploys=Journal(state, fabric.intent.fabric).deploys(),
         )
     return diagnose(seen, words, time())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from shlex import quote
@@ -19,7 +19,6 @@ from railfab.diagnosis import FabricDiagnosis
 from railfab.endpoints import Endpoints, state_option
 from railfab.endpoints.http_client import HttpClient
 from railfab.endpoints.secrets import SecretSource
-from railfab.errors import RailfabError
 from railfab.fabric import Design, present_endpoints
 from railfab.page.columns import VectorLayout
 from railfab.page.plan import PagePlan
@@ -31,7 +30,6 @@ from railfab.page.sources.collected import CollectedSource
 from railfab.page.sources.remote import RemoteSource
 from railfab.telemetry import Collector, fabric_collector
 from railfab.twin import running
-from railfab.twin.control import metrics_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,13 +89,9 @@ class CollectedFabric:
     def _diagnosis(self, window_s: float) -> FabricDiagnosis:
         """The causes of what the fabric shows in a time. Raises RailfabError."""
         words = {"intent": quote(str(self.design.path)), "on": self._option}
-        source = CollectorSource(self.collector, self.design.intent.fabric, self._job_metrics)
+        twin = self.state if self.endpoints.backend == "twin" else None
+        source = CollectorSource(self.collector, self.design.intent.fabric, twin)
         return diagnosed(self.design, self.endpoints, source, window_s=window_s, state=self.state, words=words)
-
-    def _job_metrics(self) -> str:
-        with suppress(RailfabError):
-            return metrics_text(self.state, self.design.intent.fabric) if self.endpoints.backend == "twin" else ""
-        return ""
 
 
 @contextmanager

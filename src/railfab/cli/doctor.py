@@ -28,6 +28,7 @@ from railfab.cli.common import (
 )
 from railfab.fabric import Design, design, readable_endpoints
 from railfab.text.counted import counted, listed
+from railfab.text.folding import alike_as_one
 
 if TYPE_CHECKING:
     from railfab.diagnosis import FabricDiagnosis, RankedCause, Symptom
@@ -99,8 +100,10 @@ def _print(result: FabricDiagnosis) -> None:
         print_text(f"   next: {cause.next}", whole=True)
     for symptom in result.unexplained:
         print_text(("no cause known: ", "yellow"), _text(symptom))
-    for name, problem in result.unread.items():
-        print_text(("unknown: ", "yellow"), problem if name in problem else f"{name}: {problem}")
+    for line in alike_as_one(
+        (name, problem if name in problem else f"{name}: {problem}") for name, problem in result.unread.items()
+    ):
+        print_text(("unknown: ", "yellow"), line)
     print_text(_verdict(result))
 
 
@@ -130,6 +133,8 @@ def _text(symptom: Symptom) -> str:
 def _verdict(result: FabricDiagnosis) -> str:
     """`4 of 4 switches read, 20 s of telemetry: 1 cause`; the second number is that of the intent."""
     read = f"{result.read} of {counted(result.switches, 'switch')} read, {result.window_s:.0f} s of telemetry"
+    if result.sampled < result.switches:
+        read += f" of {result.sampled}"
     if result.causes:
         return f"{read}: {counted(len(result.causes), 'cause')}"
     if result.symptoms and not result.unread:

@@ -41,18 +41,19 @@ def diagnose(seen: Observations, words: Mapping[str, str], at_s: float) -> Fabri
     """
     symptoms = shown.symptoms_of(seen)
     candidates = tuple(_unexplained_by_others(seen, tuple(_candidates(seen, symptoms))))
-    found = ranked(seen, candidates, symptoms, words)
+    of_symptoms = ranked(seen, candidates, symptoms, words)
     return FabricDiagnosis(
         fabric=seen.fabric.intent.fabric,
         at_s=at_s,
         window_s=round(max(seen.window.seconds.values(), default=0.0), 3),
-        healthy=not (found or symptoms or seen.unread),
-        causes=found,
+        healthy=not (of_symptoms or symptoms or seen.unknown),
+        causes=of_symptoms,
         symptoms=symptoms,
-        unexplained=unexplained(symptoms, found),
-        unread={name: str(error) for name, error in seen.unread.items()},
+        unexplained=unexplained(symptoms, of_symptoms),
+        unread=seen.unknown,
         switches=len(seen.fabric.models),
         read=len(seen.inspected),
+        sampled=len(seen.sampled),
     )
 
 

@@ -10,7 +10,7 @@ from railfab.diagnosis.model import CandidateCause, Evidence, EvidenceKind, Faul
 from railfab.diagnosis.observations import Observations, PortEnd, PortName
 
 RECEIVED, SENT = "fabric_interface_receive_packets_total", "fabric_interface_transmit_packets_total"
-RECEIVE_POWER, TRANSMIT_POWER = "fabric_optic_receive_power_dbm", "fabric_optic_transmit_power_dbm"
+RECEIVE_POWER = "fabric_optic_receive_power_dbm"
 LIGHT_DBM = -15.0
 """Received light below which no optic of these links works; receivers without any report -30 dBm or less."""
 SENT_PACKETS = 20.0

@@ -29,8 +29,6 @@ class SymptomKind(StrEnum):
     CABLING = "cabling"
     SILENT = "no-telemetry"
     UNREAD = "unreadable"
-    HAZARD = "configuration-hazard"
-    FINDING = "configuration-differs"
 
 
 class EvidenceKind(StrEnum):
@@ -40,7 +38,6 @@ class EvidenceKind(StrEnum):
     LLDP = "lldp"
     ALERT = "alert"
     HISTORY = "history"
-    HOST = "host"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -80,8 +77,8 @@ class Evidence:
 class CandidateCause:
     """A cause that something speaks for. code: of `causes.yml`, or of a kind of change of a configuration.
 
-    words: what is wrong, after the place. explained: kinds of symptoms at places that it accounts for by itself, such
-    as a link that is down at either end of a cut cable.
+    words: what is wrong, after the place. configured: whether a difference of a configuration shows it. weight: beside
+    that of its code.
     """
 
     code: str
@@ -116,7 +113,7 @@ class FabricDiagnosis:
     """The causes of the symptoms of a fabric, the most likely first. unread: by name, what could not be read and why.
 
     healthy: whether all was read, and nothing is wrong. window_s: time that the telemetry covers [s]. switches: of the
-    intent; read: those that were read.
+    intent; read: those whose configuration and state were read; sampled: those of which new samples arrived.
     """
 
     fabric: str
@@ -129,3 +126,4 @@ class FabricDiagnosis:
     unread: Mapping[str, str]
     switches: int
     read: int
+    sampled: int

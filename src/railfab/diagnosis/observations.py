@@ -18,6 +18,8 @@ PortName = tuple[str, str]
 """Names of a switch and of one of its interfaces."""
 UP, STATE = "fabric_collector_session_up", "fabric_collector_session_state"
 OVERLOADED, SESSION_UP = "fabric_collector_overloaded", "fabric_bgp_session_up"
+NO_SERIES = "the telemetry has no series of it. Check that a collector collects from it, and the URL"
+NOT_NEW = "no sample of it arrived in this time. Use a longer --for, or check the collector"
 OPER, ADMIN = "fabric_interface_oper_up", "fabric_interface_admin_up"
 
 
@@ -40,7 +42,7 @@ class Observations:
     """What is known of a fabric now.
 
     inspected: configuration and state by switch; unread: the error of each switch that could not be read. window: of
-    the telemetry; without readings where there is none. deploys: of the journal, newest first.
+    the telemetry; without readings where there is none. deploys: of the journal, oldest first.
     """
 
     fabric: Design
@@ -88,6 +90,22 @@ class Observations:
                 if (series.metric, bool(value)) in ((UP, True), (STATE, False), (OVERLOADED, True)):
                     ever.add(series.device)
         return frozenset(judged.intersection(self.fabric.models) - ever)
+
+    @cached_property
+    def sampled(self) -> frozenset[str]:
+        """Switches of the intent of which a sample arrived in the window."""
+        return frozenset(name for name in self.fabric.models if self.window.seconds.get(name, 0.0) > 0)
+
+    @cached_property
+    def unknown(self) -> Mapping[str, str]:
+        """What is not known of switches, and why: those that could not be read, and those without a new sample.
+
+        A switch that the collector cannot reach is no unknown one: that it is silent is known.
+        """
+        without = self.fabric.models.keys() - self.sampled - self.silent
+        seen = {series.device for reading in self.window.readings for series in reading.values}
+        problems = {name: f"{name}: {NOT_NEW if name in seen else NO_SERIES}" for name in sorted(without)}
+        return {**problems, **{name: str(error) for name, error in self.unread.items()}}
 
     @cached_property
     def session_ports(self) -> Mapping[PortName, PortName]:

@@ -139,13 +139,21 @@ def _shown(places: Sequence[FaultPlace]) -> Iterator[FaultPlace]:
     yield from hosts or places
 
 
+def _is_recent(began: str) -> bool:
+    """Whether a time of a record, which may be damaged, is shortly before."""
+    try:
+        return abs(datetime.now(UTC) - datetime.fromisoformat(began)) < RECENT_DEPLOY
+    except (TypeError, ValueError):
+        return False
+
+
 def _history(seen: Observations, candidate: CandidateCause) -> Iterator[Evidence]:
     """The newest deploy to the switches of a cause in a configuration, where it was just before."""
     if not candidate.configured:
         return
-    for record in seen.deploys:
+    for record in reversed(seen.deploys):
         switches = candidate.switches.intersection(record.results)
-        if switches and datetime.now(UTC) - datetime.fromisoformat(record.began) < RECENT_DEPLOY:
+        if switches and _is_recent(record.began):
             text = f"{record.verb} {record.deploy} of {record.user} at {record.began}"
             place = FaultPlace(min(switches))
             yield Evidence(kind=EvidenceKind.HISTORY, place=place, text=text, source="railfab history")

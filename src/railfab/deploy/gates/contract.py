@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -58,6 +58,8 @@ class Gate(Protocol):
 SIMULATED = "fabric_twin_simulated_seconds_total"
 UPDATED = "fabric_collector_last_update_timestamp_seconds"
 CLOCKS = (SIMULATED, UPDATED)
+NOT_OF_SERIES = ("fabric", "__name__")
+"""Labels that tell no two series of a fabric apart."""
 """Metrics of the time of samples, which every reading has of the switches that are asked for."""
 
 
@@ -87,6 +89,20 @@ class TelemetryReading:
 
     values: Mapping[TelemetrySeries, float]
     updated_s: Mapping[str, float]
+
+    @classmethod
+    def of(cls, samples: Iterable[tuple[str, Mapping[str, str], float]]) -> TelemetryReading:
+        """The reading of samples: metric, labels and value of each. A switch before its first sample has no time."""
+        values: dict[TelemetrySeries, float] = {}
+        updated_s: dict[str, float] = {}
+        for metric, labels, value in samples:
+            if metric != UPDATED:
+                kept = ((name, text) for name, text in labels.items() if text and name not in NOT_OF_SERIES)
+                values[TelemetrySeries(metric, tuple(sorted(kept)))] = value
+            elif value > 0:
+                device = labels.get("device", "")
+                updated_s[device] = min(value, updated_s.get(device, value))
+        return cls(values, updated_s)
 
 
 class Source(Protocol):

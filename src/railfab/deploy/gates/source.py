@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Protocol
 from urllib.parse import urlencode, urlsplit
 
-from railfab.deploy.gates.contract import CLOCKS, UPDATED, TelemetryReading, TelemetrySeries
+from railfab.deploy.gates.contract import CLOCKS, UPDATED, TelemetryReading
 from railfab.endpoints.http_client import HttpClient, HttpFailed
 from railfab.endpoints.secrets import SecretSource
 
@@ -54,18 +54,7 @@ class TelemetrySource:
         return self._protocol.samples(sorted(metrics), None)
 
     def read(self, metrics: Collection[str], devices: Collection[str] | None = None) -> TelemetryReading:
-        wanted = sorted({*metrics, *CLOCKS})
-        values: dict[TelemetrySeries, float] = {}
-        updated_s: dict[str, float] = {}
-        for metric, labels, value in self._protocol.samples(wanted, devices):
-            device = labels.get("device", "")
-            if metric == UPDATED:
-                if value > 0:
-                    updated_s[device] = min(value, updated_s.get(device, value))
-            else:
-                kept = ((name, text) for name, text in labels.items() if text and name not in ("fabric", "__name__"))
-                values[TelemetrySeries(metric, tuple(sorted(kept)))] = value
-        return TelemetryReading(values, updated_s)
+        return TelemetryReading.of(self._protocol.samples(sorted({*metrics, *CLOCKS}), devices))
 
     @cached_property
     def _protocol(self) -> _Protocol:
