@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from tests import commands
 from tests.diagnosis.observed import diagnosed, intended_state, observations, with_interface
 from tests.diagnosis.trials import expected_codes, expected_of
 from tests.faults.mistakes import Mistake, mistakes
@@ -61,6 +62,45 @@ def test_a_window_without_any_reading_is_unknown(fabric: Design) -> None:
     seen = diagnosed(replace(observations(fabric), window=TelemetryWindow([])))
     assert not seen.healthy
     assert seen.unread.keys() == fabric.models.keys()
+
+
+def alert(name: str, state: str = "firing", **place: str) -> TelemetrySeries:
+    labels = {"alertname": name, "alertstate": state, "severity": "critical", **place}
+    return TelemetrySeries("ALERTS", tuple(sorted(labels.items())))
+
+
+def with_alerts(seen: Observations, *alerts: TelemetrySeries) -> Observations:
+    first, last = seen.window.readings
+    values = {**last.values, **dict.fromkeys(alerts, 1.0)}
+    return replace(seen, window=TelemetryWindow([first, replace(last, values=values)]))
+
+
+def test_an_alert_of_a_cause_is_evidence_and_one_without_a_cause_is_said(fabric: Design) -> None:
+    of_link = alert("FabricLinkDown", device=LEAF, interface=UPLINK)
+    elsewhere = alert("FabricHostPauses", device="pod1-seg2-leaf1", interface=HOST_PORT)
+    pending = alert("FabricLinkFlap", "pending", device=LEAF, interface=UPLINK)
+    of_job = alert("FabricJobSlow", job_id="made")
+    seen = diagnosed(with_alerts(observations(fabric, down={(LEAF, UPLINK)}), of_link, elsewhere, pending, of_job))
+    assert codes(seen) == ["link-cut"]
+    texts = {str(each.place): each.text for each in seen.causes[0].evidence if each.kind is EvidenceKind.ALERT}
+    assert texts == {f"{LEAF} {UPLINK}": "has the alert FabricLinkDown", "job made": "has the alert FabricJobSlow"}
+    assert [(str(each.place), each.text) for each in seen.unexplained] == [
+        (f"pod1-seg2-leaf1 {HOST_PORT}", "has the alert FabricHostPauses")
+    ]
+    alone = diagnosed(with_alerts(observations(fabric), elsewhere))
+    assert (alone.healthy, alone.causes, len(alone.unexplained)) == (False, (), 1)
+
+
+def test_large_numbers_are_written_as_people_do(fabric: Design) -> None:
+    paused = {("fabric_pfc_receive_frames_total", LEAF, HOST_PORT): 94_940.0 * 20}
+    (cause,) = diagnosed(observations(fabric, counted=paused)).causes
+    assert "94,940 frames/s" in cause.evidence[0].text
+
+
+@pytest.mark.parametrize("code", sorted(causes()))
+def test_the_next_command_of_a_cause_parses(code: str) -> None:
+    words = {"intent": "labs/srl-pod/intent.yml", "on": " --on twin", "switch": SPINE}
+    commands.parse(causes()[code].next.format(**words))
 
 
 def _texts(mistake: Mistake, served: str) -> dict[str, str]:

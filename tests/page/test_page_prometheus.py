@@ -5,8 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tests import commands
+from tests.docs.schemas import conforming
 from tests.integration.prometheus_server import Prometheus
 from tests.page.live_page import INCAST, INTERVAL_S, LivePage
 from tests.twin.qos_twin import LEAF, RECEIVER_PORT, small
@@ -78,6 +81,40 @@ def test_a_prometheus_gives_the_present_the_past_and_alerts(
             assert len(times) == len(values) > 100, metric
             assert any(value is not None for value in values), metric
         assert shown.ask("api/actions/job", {"job": "ring"}, Authorization="Bearer ").status == 404
+
+
+def doctor(folder: Path, url: str, *more: str) -> tuple[int, Any]:
+    """Exit code and document of a diagnosis with the telemetry of a URL."""
+    arguments = ("--on", "twin", "--state", folder, "--telemetry", url, "--for", "6", "--output", "json", *more)
+    done = commands.run("doctor", folder / "small.yml", *arguments)
+    assert done.returncode in (0, 1, 2), done
+    return done.returncode, conforming("doctor", done.stdout)
+
+
+def test_the_doctor_reads_a_prometheus_with_its_alerts_and_a_collector(
+    scraped: tuple[Twin, MetricsServer, Prometheus, Path],
+) -> None:
+    _, collector, prometheus, folder = scraped
+    code, seen = doctor(folder, f"http://{prometheus.address}")
+    assert (code, seen["sampled"], seen["read"], seen["unread"], seen["causes"]) == (1, 4, 4, {}, [])
+    assert LEAF in {each["place"]["switch"] for each in seen["unexplained"]}
+    assert {each["text"] for each in seen["unexplained"]} == {"has the alert Marked"}
+    code, seen = doctor(folder, collector.url)
+    assert (code, seen["sampled"], seen["unread"], seen["unexplained"]) == (0, 4, {}, [])
+
+
+def test_a_prometheus_without_our_series_leaves_every_switch_unknown(
+    scraped: tuple[Twin, MetricsServer, Prometheus, Path], tmp_path: Path
+) -> None:
+    _, _, _, folder = scraped
+    with Prometheus(tmp_path, {"scrape_configs": []}) as empty:
+        code, seen = doctor(folder, f"http://{empty.address}")
+        assert (code, seen["healthy"], seen["sampled"], len(seen["unread"])) == (2, False, 0, 4)
+    done = commands.run(
+        "doctor", folder / "small.yml", "--on", "twin", "--state", folder, "--telemetry", f"http://{empty.address}"
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
 
 
 def test_the_metrics_of_a_collector_are_a_source_and_its_end_is_said(tmp_path: Path) -> None:

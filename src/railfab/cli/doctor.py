@@ -66,8 +66,10 @@ def doctor(
         print_json(asdict(result))
     else:
         _print(result)
-    if result.causes or result.unread:
-        raise typer.Exit(FOUND if result.causes else CANNOT)
+    if result.causes or result.unexplained:
+        raise typer.Exit(FOUND)
+    if result.unread:
+        raise typer.Exit(CANNOT)
 
 
 def _diagnosis(fabric: Design, on: str | None, telemetry: str | None, window_s: float, state: Path) -> FabricDiagnosis:
@@ -137,6 +139,8 @@ def _verdict(result: FabricDiagnosis) -> str:
         read += f" of {result.sampled}"
     if result.causes:
         return f"{read}: {counted(len(result.causes), 'cause')}"
+    if result.unexplained:
+        return f"{read}: {counted(len(result.unexplained), 'symptom')} without a known cause"
     if result.symptoms and not result.unread:
         shown = listed(tuple(dict.fromkeys(str(symptom.kind) for symptom in result.symptoms)), SHOWN)
         return f"{read}: nothing found that is wrong with switches, links or NICs ({shown})"

@@ -26,7 +26,7 @@ METRICS = frozenset(
         *(metric for metric, _ in shown.DISCARDS),
         *(shown.TRANSMIT_ERRORS, *shown.ERRORS, shown.UNCORRECTED, shown.BIT_ERRORS),
         *(shown.PAUSES_SENT, shown.PAUSES_RECEIVED, shown.STORMS, shown.TRANSITIONS),
-        *(shown.BFD_UP, shown.ROCE_QUEUES),
+        *(shown.BFD_UP, shown.ROCE_QUEUES, shown.ALERTS),
         *(shown.STEP_SUM, shown.STEP_COUNT, shown.IDEAL, shown.RUNNING),
         *(RECEIVED, SENT, RECEIVE_POWER, OPER, ADMIN, UP, STATE, OVERLOADED, SESSION_UP),
     )

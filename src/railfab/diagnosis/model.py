@@ -29,6 +29,7 @@ class SymptomKind(StrEnum):
     CABLING = "cabling"
     SILENT = "no-telemetry"
     UNREAD = "unreadable"
+    ALERT = "alert"
 
 
 class EvidenceKind(StrEnum):

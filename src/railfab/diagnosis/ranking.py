@@ -86,8 +86,12 @@ def _explained(seen: Observations, candidate: CandidateCause, symptoms: Iterable
     known = causes()[candidate.code]
     near = None if known.reach is Reach.FABRIC else _near(seen, candidate.places, known.reach)
     for symptom in symptoms:
-        if symptom.kind in known.effects and (
-            near is None or symptom.kind in JOBS or _is_near(symptom.place, near, candidate.switches, known.reach)
+        if symptom.kind is SymptomKind.ALERT:
+            is_effect, is_anywhere = True, not symptom.place.switch
+        else:
+            is_effect, is_anywhere = symptom.kind in known.effects, symptom.kind in JOBS
+        if is_effect and (
+            near is None or is_anywhere or _is_near(symptom.place, near, candidate.switches, known.reach)
         ):
             yield symptom
 
@@ -117,6 +121,11 @@ def _is_near(place: FaultPlace, near: frozenset[FaultPlace], switches: frozenset
 def _ranked(seen: Observations, rank: int, scored: _Scored, words: Mapping[str, str]) -> RankedCause:
     candidate, known = scored.candidate, scored.known
     history = tuple(_history(seen, candidate))
+    alerts = (
+        Evidence(kind=EvidenceKind.ALERT, place=symptom.place, text=symptom.text, source="ALERTS")
+        for symptom in scored.explains
+        if symptom.kind is SymptomKind.ALERT
+    )
     doubt = (1 - DIRECT) * (1 - EXPLAINS if scored.explains else 1) * (1 - RECENT if history else 1)
     where = listed(tuple(str(place) for place in _shown(candidate.places)), SHOWN_PLACES)
     switch = min(candidate.switches, default="")
@@ -126,7 +135,7 @@ def _ranked(seen: Observations, rank: int, scored: _Scored, words: Mapping[str, 
         title=known.title.format(where=where, words=candidate.words),
         places=candidate.places,
         confidence=round(1 - doubt, 2),
-        evidence=(*candidate.evidence, *history),
+        evidence=(*candidate.evidence, *history, *alerts),
         explains=scored.explains,
         next=known.next.format(switch=switch, **words),
         runbook=known.runbook,

@@ -29,6 +29,9 @@ ROCE_QUEUES = "fabric_roce_queue_info"
 STEP_SUM, STEP_COUNT = "training_step_duration_seconds_sum", "training_step_duration_seconds_count"
 IDEAL, RUNNING = "training_step_ideal_seconds_total", "training_job_running"
 
+ALERTS = "ALERTS"
+"""Series of Prometheus itself, one for each alert that is pending or firing."""
+
 PACKETS = 10
 """Packets in a window below which discards and queue drops are those of a change of routes."""
 LOST_SHARE = 0.001
@@ -179,6 +182,16 @@ def _unreachable(seen: Observations) -> Iterator[Symptom]:
         yield Symptom(kind=SymptomKind.UNREAD, place=FaultPlace(name), text=f"could not be read: {error.problem}")
 
 
+def _alerts(seen: Observations) -> Iterator[Symptom]:
+    """Alerts that fire in the Prometheus from which the telemetry comes; a collector has none."""
+    for series, fires in seen.window.latest(ALERTS):
+        if fires and series["alertstate"] == "firing":
+            job = f"job {series['job_id']}" if series["job_id"] else ""
+            place = FaultPlace(series.device, series["interface"], series["host"] or job)
+            text = f"has the alert {series['alertname']}"
+            yield Symptom(kind=SymptomKind.ALERT, place=place, text=text, value=series["severity"])
+
+
 def _jobs(seen: Observations) -> Iterator[Symptom]:
     """Jobs that end no steps, and those whose steps take much longer than their ideal."""
     window, limit = seen.window, seen.fabric.intent.change.gates.step_time
@@ -243,7 +256,11 @@ def _port(series: TelemetrySeries) -> PortName:
 
 
 def _symptom(kind: SymptomKind, port: PortName, text: str, value: float, unit: str, limit: str = "") -> Symptom:
-    return Symptom(kind=kind, place=FaultPlace(*port), text=text, value=f"{value:,.4g} {unit}", limit=limit)
+    return Symptom(kind=kind, place=FaultPlace(*port), text=text, value=f"{_number(value)} {unit}", limit=limit)
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 FINDERS: tuple[Callable[[Observations], Iterator[Symptom]], ...] = (
@@ -259,4 +276,5 @@ FINDERS: tuple[Callable[[Observations], Iterator[Symptom]], ...] = (
     _links,
     _sessions,
     _unreachable,
+    _alerts,
 )
