@@ -34,7 +34,7 @@ SECONDS = float(os.environ.get("RAILFAB_SUBSCRIBED_S", "0"))
 SEED = int(os.environ.get("RAILFAB_SOAK_SEED", "1"))
 CPU = float(os.environ.get("RAILFAB_SOAK_CPU", "0.2"))
 """Share of a core that the simulation may use."""
-SUBSCRIBERS = 50 if SECONDS else 20
+SUBSCRIBERS = 50 if SECONDS else 10
 FIGURES_S, POLL_S = 10.0, 0.5
 MOST_MISSED = 0.01
 """Share of the samples due by the intent that may be missing: a busy machine lets a switch skip an interval."""
