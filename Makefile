@@ -11,6 +11,8 @@ EXAMPLES ?= 2000
 LAWS := tests/platforms/test_platform_laws.py tests/forwarding/test_incremental_convergence.py
 MUTATED := tests/platforms/test_mutated_texts.py
 ARGS ?=
+# The cases of the last `make kills`, one a line.
+KILLS := $(CURDIR)/.venv/kills.jsonl
 # Of all tests, names, attributes and numbers of arguments are checked: what a renaming breaks.
 NAMES_ONLY := arg-type assignment call-overload index list-item misc no-untyped-def operator return-value str-bytes-safe type-var union-attr
 # Tests start hundreds of processes; without bytecode each would compile the package again.
@@ -49,9 +51,13 @@ oracles: $(READY) oracle-deps lab-deps-here ## every switch of every design befo
 	@RAILFAB_SWITCHES=all $(BIN)/python -m pytest -n auto tests/fabric/test_every_design.py $(ARGS)
 	@RAILFAB_SWITCHES=all $(BIN)/python -m pytest -n auto -m 'matrix or not matrix' tests/fabric/test_planned_features.py $(ARGS)
 
-kills: $(READY) lab-deps-here ## deploys killed and `up` stopped at each of many moments, of which `make test` tries a few; needs what labs need
-	@$(BIN)/python -m pytest -n auto -m 'matrix or not matrix' tests/integration/test_killed_deploy.py tests/integration/frr/test_frr_killed.py \
-		tests/integration/switches/test_interrupted_deploys.py tests/integration/switches/test_killed_rollouts.py tests/integration/test_up_stop.py $(ARGS)
+kills: $(READY) lab-deps-here ## roll-outs killed, cut, refused, hung, rebooted or out of disk at each step, with a table; deploys and `up` stopped at many moments; needs what labs need
+	@rm -f $(KILLS)
+	@status=0; RAILFAB_KILLS=$(KILLS) $(BIN)/python -m pytest -n auto -m 'matrix or not matrix' \
+		tests/integration/switches/test_killed_rollouts.py tests/integration/frr/test_frr_killed_rollouts.py \
+		tests/integration/test_killed_deploy.py tests/integration/frr/test_frr_killed.py \
+		tests/integration/switches/test_interrupted_deploys.py tests/integration/test_up_stop.py $(ARGS) || status=$$?; \
+		$(BIN)/python -m tests.kills $(KILLS) && exit $$status
 
 promtool3: $(READY) lab-deps-here ## the tests of rules and alerts with promtool 3, built once outside the clone (needs Go); `make test` has Debian's 2.42
 	@promtool=$$(.ci/promtool3) && PATH="$$(dirname "$$promtool"):$$PATH" RAILFAB_REQUIRE=prometheus \

@@ -54,7 +54,7 @@ MORE = {
     "compare": ("railfab.imports",),
     "dashboards": ("railfab.dashboards",),
     "deploy": FOR_SWITCHES,
-    "killed_at_step": FOR_SWITCHES,
+    "disturbed_at_step": FOR_SWITCHES,
     "lab": ("railfab.lab.netns", "railfab.platforms.frr.session", "railfab.platforms.frr.parse"),
     "rollback": FOR_SWITCHES,
     "sim": ("railfab.sim.engine",),

@@ -117,6 +117,18 @@ def test_a_session_that_an_interrupted_deploy_left_is_removed_and_named(
     deployed(leaf, text(model), "before")
 
 
+def test_a_session_that_was_left_is_removed_also_where_nothing_changes(leaf: Endpoint, model: DeviceModel) -> None:
+    """As after a deploy that was killed while it drained a switch, and is aborted."""
+    deployed(leaf, text(model), "same")
+    with typing(leaf) as switch:
+        switch.send_command("configure session railfab-stage.0badcafe", expect_string=r"\)#")
+        switch.send_command("end", expect_string="#")
+        with opened(leaf) as session:
+            session.running()
+            assert session.stage(text(model)).diff == ""
+        assert "railfab-stage.0badcafe" not in switch.send_command("show configuration sessions")
+
+
 def test_who_holds_the_sessions_of_a_full_switch_is_named(leaf: Endpoint, model: DeviceModel) -> None:
     with typing(leaf) as switch:
         for number in range(5):

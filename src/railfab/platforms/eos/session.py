@@ -63,6 +63,7 @@ class EosSession:
         self._read: str | None = None
         self._typed: Staged | None = None
         self._opened = ""
+        self._abandoned: tuple[str, ...] = ()
 
     def __enter__(self) -> Self:
         if "Password" in self._cli.open(self._verbs["enable"]):
@@ -97,7 +98,7 @@ class EosSession:
         )
 
     def stage(self, text: str, change: ChangeName | None = None) -> Staged:
-        """Type the candidate into a session of the switch; nothing is typed for equal texts.
+        """Type the candidate into a session of the switch; for equal texts what others have left there is removed.
 
         It stays there for `commit` when it is given the name of the change, by which that session is called.
         """
@@ -106,6 +107,7 @@ class EosSession:
         self._check_hostname(running, text)
         wanted = with_drain(text) if is_drained(running) else text
         if is_equal(running, wanted):
+            self._discard(self._abandoned)
             return Staged(text=wanted, diff="", former=text, revision=_revision(running))
         self._open(change_token(change) if change else STAGE_PREFIX + token_hex(4), candidate(running, wanted))
         difference, former = self._difference(), _former(running, wanted)
@@ -228,7 +230,9 @@ class EosSession:
         """The running configuration, and a change that waits for its confirmation."""
         sessions, load = self._verbs["sessions"], self._verbs["load"]
         answer, text = self._cli.run_together(sessions, load, within_s=self._read_within_s, unchecked=(load,))
-        return self._configuration(text), self._pending(SwitchSessions.of(self._value(sessions, answer)))
+        listed = SwitchSessions.of(self._value(sessions, answer))
+        self._abandoned = listed.abandoned
+        return self._configuration(text), self._pending(listed)
 
     def _json(self, verb: str) -> Mapping[str, Any]:
         command = self._verbs[verb]
@@ -296,7 +300,10 @@ class EosSession:
 
     def _remove_leftovers(self) -> None:
         """Discard the sessions of an interrupted deploy, in which no terminal is any more."""
-        for session in self._sessions().abandoned:
+        self._discard(self._sessions().abandoned)
+
+    def _discard(self, abandoned: Iterable[str]) -> None:
+        for session in abandoned:
             logger.warning("%s: removes configuration session %s of an interrupted deploy", self._name, session)
             self._cli.run(self._verbs["revert"].format(session=session))
 
