@@ -184,7 +184,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 class ByFile(LoadScopeScheduling):
-    """Spreads tests over processes by file, or by class where there are classes.
+    """Spreads tests over processes by file, or by class where there are classes; with `--dist loadgroup` by group.
 
     The first workers take the files in the order of collection, in which those that wait longest come first; the others
     take them from its end, so that no core is idle while tests wait, and what is left for the end of the run is short.
@@ -228,6 +228,8 @@ class ByFile(LoadScopeScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         scope = nodeid.partition("[")[0].rpartition("::")[0]
+        if (group := nodeid.rpartition("]")[2]).startswith("@"):
+            return group
         if scope == ONE_BY_ONE:
             return nodeid
         return next((files[0] for files in (ON_ONE_LAB, WIRED, WITH_MODELS) if scope in files), scope)
@@ -270,7 +272,7 @@ def _rank_of(path: Path) -> int:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Skip what cannot run here, with what to do about it; what is required stays and fails where it must."""
-    _leave_out_the_matrix(config, items)
+    _leave_out_the_matrices(config, items)
     items.sort(key=_rank)
     for mark, lacking in NEEDS.items():
         reason = lacking()
@@ -281,14 +283,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 item.add_marker(pytest.mark.skip(reason=reason))
 
 
-def _leave_out_the_matrix(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect what is marked `matrix`, unless -m names that mark."""
-    if "matrix" in config.getoption("markexpr"):
-        return
-    left_out = [item for item in items if item.get_closest_marker("matrix")]
+def _leave_out_the_matrices(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect what is marked `matrix` or `kills`, unless -m names that mark."""
+    marks = [mark for mark in ("matrix", "kills") if mark not in config.getoption("markexpr")]
+    left_out = [item for item in items if any(map(item.get_closest_marker, marks))]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if not item.get_closest_marker("matrix")]
+        items[:] = [item for item in items if not any(map(item.get_closest_marker, marks))]
 
 
 COLLECTION_THRESHOLDS = (10_000, 10, 10)

@@ -8,15 +8,15 @@ import subprocess
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import count, product
+from itertools import count
 from pathlib import Path
 
 from tests import commands
 from tests.kills.meeting import Meeting
-from tests.kills.tally import Case, keep
+from tests.kills.tally import Case, keep, recorded
 
 from railfab.deploy import Journal
 from railfab.platforms import platform
@@ -26,7 +26,8 @@ TIMEOUT_S = 600
 """Until a command must be taken to hang."""
 GIVE_UP_S = 8.0
 """Time after which the operator kills a deploy that waits for switches which do not answer [s]."""
-MOMENTS = ("before", "after")
+MOMENTS = ("before", "after", "timer")
+"""Before and after a step is written, and while a change of a switch waits for its confirmation."""
 ENDINGS = ("--resume", "--abort")
 BASE = "base"
 """The intent that each change is made to."""
@@ -211,30 +212,30 @@ def _give_up(process: commands.Command, meeting: Meeting) -> None:
             process.kill()
 
 
-Choice = Callable[[int], Iterable[tuple[str, str]]]
-"""The moments and endings that are tried at a step."""
+def sweep(site: RolloutSite, change: str, event: Event) -> None:
+    """Let an event happen at each step, but where that is recorded. Raises AssertionError that names what failed.
 
-
-def in_full(_step: int) -> Iterable[tuple[str, str]]:
-    return product(MOMENTS, ENDINGS)
-
-
-def in_turn(step: int) -> Iterable[tuple[str, str]]:
-    return [("after", ENDINGS[step % 2])]
-
-
-def sweep(site: RolloutSite, change: str, event: Event, choice: Choice) -> int:
-    """Let an event happen at each step; the number of cases. Raises AssertionError that names those that failed."""
+    A deploy is killed at each moment, with either ending; another event happens after a step and under a timer, with
+    the endings in turn.
+    """
     site.learn(change)
-    done: list[Case] = []
+    moments = MOMENTS if event is KILL else MOMENTS[1:]
+    done = [case for moment in moments for case in _at_each_step(site, change, event, moment)]
+    assert not (failed := [case for case in done if case.problem]), failed
+
+
+def _at_each_step(site: RolloutSite, change: str, event: Event, moment: str) -> Iterator[Case]:
+    """Let an event happen at each step at one moment, until a deploy has no further step."""
+    known = recorded(site.system, change, event.name, moment)
     for step in count(1):
-        for moment, ending in choice(step):
+        for ending in ENDINGS if event is KILL else (ENDINGS[step % 2],):
+            if {(step, ending), (step, "none")} & known:
+                continue
             case = Trial(site, change, event, step, moment, ending).run()
             if case is None:
-                assert step > len(site.texts[change]) * 2
-                assert not (failed := [case for case in done if case.problem]), failed
-                return len(done)
-            done.append(case)
+                assert step > len(site.texts[change])
+                return
             if case.problem:
+                site.run(BASE, "--abort")
                 site.deploy(BASE)
-    raise AssertionError
+            yield case

@@ -43,6 +43,18 @@ def keep(case: Case) -> Case:
     return case
 
 
+def recorded(platform: str, change: str, event: str, moment: str) -> set[tuple[int, str]]:
+    """Step and ending of the cases that an earlier run has kept in the file."""
+    path = os.environ.get(FILE)
+    every = cases(Path(path)) if path and Path(path).exists() else []
+    of_sweep = (platform, change, event, moment)
+    return {
+        (case.step, case.ending)
+        for case in every
+        if (case.platform, case.change, case.event, case.moment) == of_sweep
+    }
+
+
 def cases(path: Path) -> list[Case]:
     return [Case(**json.loads(line)) for line in path.read_text().splitlines()]
 

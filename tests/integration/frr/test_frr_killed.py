@@ -13,11 +13,12 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from tests.integration.frr.bench import Node, change, eventually, settle, without_version
+from tests.integration.frr.bench import Node, change, eventually, program_with, settle, without_version
 from tests.platforms.frr.switches import LEAF, SLOWER, text
 from tests.sampled import sampled
 
@@ -205,6 +206,21 @@ def test_a_deploy_killed_while_the_switch_applies_leaves_a_change_that_a_later_s
         with deploy_that_applies(leaf, tmp_path) as deploy:
             deploy.kill()
         assert finish(leaf, former, confirming=True) == "confirmed"
+
+
+def test_a_later_session_waits_for_the_end_of_a_change_whose_deploy_was_killed(
+    leaf: Node, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The switch applies for longer than sessions wait for each other."""
+    former = leaf.running()
+    hasty = program_with(LOCK_WITHIN_S=0.1)
+    monkeypatch.setattr("railfab.platforms.frr.session.program", lambda: hasty)
+    with ThreadPoolExecutor() as later, deploy_that_applies(leaf, tmp_path) as deploy:
+        deploy.kill()
+        finished = later.submit(finish, leaf, former, confirming=False)
+        assert eventually(lambda: len(programs_waiting_for_the_lock(leaf)) == 2), "it, and the one that applies"
+        time.sleep(0.5)
+    assert finished.result() == "reverted"
 
 
 def test_a_program_killed_while_it_applies_leaves_a_change_that_can_be_reverted_only(

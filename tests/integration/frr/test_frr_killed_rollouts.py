@@ -14,7 +14,7 @@ import pytest
 from tests.integration.conftest import RunningLab, wait_for
 from tests.integration.frr.bench import without_version
 from tests.kills.disks import full, small_disk
-from tests.kills.rollouts import BASE, KILL, Event, RolloutSite, Texts, Trial, in_full, in_turn, sweep
+from tests.kills.rollouts import BASE, KILL, Event, RolloutSite, Texts, Trial, sweep
 from tests.lab.fabrics import lab_plan, small_intent
 
 from railfab.endpoints import load_endpoints, read_credentials
@@ -123,9 +123,15 @@ def test_a_roll_out_that_is_killed_is_finished_or_undone(site: LabSite) -> None:
     assert case.problem == ""
 
 
-@pytest.mark.matrix
+@pytest.mark.kills
 @pytest.mark.timeout(0)
-@pytest.mark.parametrize("change", CHANGES)
-@pytest.mark.parametrize("event", EVENTS)
+@pytest.mark.parametrize(
+    ("change", "event"),
+    [
+        pytest.param(change, event, marks=pytest.mark.xdist_group(f"frr {change}"))
+        for change in CHANGES
+        for event in EVENTS
+    ],
+)
 def test_whatever_happens_at_any_step_a_roll_out_is_finished_or_undone(site: LabSite, change: str, event: str) -> None:
-    sweep(site, change, site.events()[event], in_full if event == "kill" else in_turn)
+    sweep(site, change, site.events()[event])

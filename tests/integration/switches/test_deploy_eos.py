@@ -13,6 +13,7 @@ import netmiko
 import pytest
 from tests.integration.switches.racks import (
     LEAF,
+    LISTING,
     Railfab,
     deployed,
     name,
@@ -126,7 +127,7 @@ def test_a_session_that_was_left_is_removed_also_where_nothing_changes(leaf: End
         with opened(leaf) as session:
             session.running()
             assert session.stage(text(model)).diff == ""
-        assert "railfab-stage.0badcafe" not in switch.send_command("show configuration sessions")
+        assert switch.send_command(LISTING["eos"][1][1]) == ""
 
 
 def test_who_holds_the_sessions_of_a_full_switch_is_named(leaf: Endpoint, model: DeviceModel) -> None:

@@ -12,7 +12,7 @@ import pytest
 from tests.integration.switches.racks import SYSTEMS
 from tests.integration.switches.twin_rollouts import RackEvents, RackSite
 from tests.kills.disks import small_disk
-from tests.kills.rollouts import BASE, Trial, in_full, in_turn, sweep
+from tests.kills.rollouts import BASE, Trial, sweep
 
 from railfab.twin import Twin, clock
 
@@ -25,18 +25,24 @@ OTHERS = (
     *("connection cut", "connection lost", "commit refused", "switch hangs", "reboot"),
     *("disk of the client full", "disk of a switch full"),
 )
-FEW = {
-    "connection cut": 4,
-    "connection lost": 6,
-    "commit refused": 5,
-    "switch hangs": 6,
-    "reboot": 5,
-    "disk of the client full": 9,
-    "disk of a switch full": 5,
-}
-"""One step of the change of the MTU for each event besides a kill."""
-
-on_each = pytest.mark.parametrize("system", SYSTEMS, indirect=True)
+SAMPLE = (
+    ("srlinux", "mtu", "kill", 6, "after", "--resume"),
+    ("srlinux", "mtu", "disk of a switch full", 4, "after", "--abort"),
+    ("eos", "thresholds", "kill", 4, "before", "--abort"),
+    ("eos", "thresholds", "connection lost", 1, "timer", "--resume"),
+    ("nxos", "thresholds", "connection cut", 4, "after", "--abort"),
+    ("junos", "thresholds", "commit refused", 3, "after", "--resume"),
+    ("junos", "thresholds", "disk of the client full", 6, "after", "--abort"),
+    ("cumulus", "thresholds", "switch hangs", 2, "timer", "--resume"),
+    ("sonic", "thresholds", "reboot", 2, "timer", "--abort"),
+)
+"""Each platform and each event with a change, the number and the moment of a step, and the ending."""
+MATRIX = [
+    pytest.param(system, change, event, marks=pytest.mark.xdist_group(f"{system} {change}"))
+    for system in SYSTEMS
+    for change in CHANGES
+    for event in ("kill", *OTHERS)
+]
 
 
 @pytest.fixture(scope="module")
@@ -72,35 +78,22 @@ def site(
     return RackSite(system, "rack", state / "rack.twin.json", disk, intents, twin=twin)
 
 
-def tried(site: RackSite, change: str, event: str, step: int, moment: str, ending: str) -> None:
+@pytest.mark.parametrize(
+    ("system", "change", "event", "step", "moment", "ending"), SAMPLE, indirect=["system"], scope="module"
+)
+def test_a_roll_out_that_something_happens_to_is_finished_or_undone(
+    site: RackSite, change: str, event: str, step: int, moment: str, ending: str
+) -> None:
+    if event == "disk of the client full" and not site.state.is_mount():
+        pytest.skip("needs root, which mounts a small file system")
     site.learn(change)
     case = Trial(site, change, RackEvents(site).every()[event], step, moment, ending).run()
     assert case is not None
     assert case.problem == ""
 
 
-@on_each
-@pytest.mark.parametrize(
-    ("change", "step", "moment", "ending"), [("mtu", 6, "after", "--resume"), ("thresholds", 4, "before", "--abort")]
-)
-def test_a_roll_out_that_is_killed_is_finished_or_undone(
-    site: RackSite, change: str, step: int, moment: str, ending: str
-) -> None:
-    tried(site, change, "kill", step, moment, ending)
-
-
-@pytest.mark.parametrize("system", ["junos"], indirect=True)
-@pytest.mark.parametrize("event", OTHERS)
-def test_a_roll_out_that_something_happens_to_is_finished_or_undone(site: RackSite, event: str) -> None:
-    if event == "disk of the client full" and not site.state.is_mount():
-        pytest.skip("needs root, which mounts a small file system")
-    tried(site, "mtu", event, FEW[event], "after", "--resume" if FEW[event] % 2 else "--abort")
-
-
-@on_each
-@pytest.mark.matrix
+@pytest.mark.kills
 @pytest.mark.timeout(0)
-@pytest.mark.parametrize("change", CHANGES)
-@pytest.mark.parametrize("event", ["kill", *OTHERS])
+@pytest.mark.parametrize(("system", "change", "event"), MATRIX, indirect=["system"], scope="module")
 def test_whatever_happens_at_any_step_a_roll_out_is_finished_or_undone(site: RackSite, change: str, event: str) -> None:
-    sweep(site, change, RackEvents(site).every()[event], in_full if event == "kill" else in_turn)
+    sweep(site, change, RackEvents(site).every()[event])

@@ -45,7 +45,7 @@ class RackSite(RolloutSite):
         switch = self.twin._switches[name]
         if self.system not in LISTING or switch.new_cli is None:
             return ""
-        cli = switch.new_cli(CliUser("admin"))
+        cli = switch.new_cli(CliUser(name="admin"))
         cli.greeting()
         shown = [cli.answer(line).output for line in LISTING[self.system][1]]
         cli.closed()

@@ -27,7 +27,7 @@ from railfab.platforms.shared.hostnames import check_hostname
 from railfab.platforms.shared.root_shell import CommandResult, RootShell
 
 CONTEXT_LINES = 3
-WITHIN_S = {"revert": 300.0, "stage": 100.0, "reload": 150.0}
+WITHIN_S = {"revert": 450.0, "stage": 100.0, "reload": 150.0}
 """Limits of the verbs that take long; the program's own limits of commands are shorter and give better messages [s]."""
 COMMIT_MARGIN_S = 90.0
 """Time that a commit has after its timer, at which the switch begins to revert it [s]."""

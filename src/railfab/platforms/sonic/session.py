@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 import secrets
+from collections.abc import Iterable
 from contextlib import suppress
 from hashlib import sha256
 from types import TracebackType
@@ -83,9 +84,10 @@ class SonicSession:
         """Compare, and have the switch check the patch in a dry run. Raises CommitRefused; changes nothing.
 
         The patch has nothing of tables that the text does not state and that are not the fabric's: see `candidate`.
+        Where it is empty, the checkpoint of a change that a reboot has ended is removed.
         """
-        stated = self._stated(text)
-        running = self._tables(self._read().configuration)
+        stated, read = self._stated(text), self._read()
+        running = self._tables(read.configuration)
         if is_drained(running):
             stated = drained(stated)
             text = text_of(stated)
@@ -94,6 +96,8 @@ class SonicSession:
         operations = patch(running, after)
         if operations:
             self._check(json.dumps(operations))
+        elif read.change is None:
+            self._forget(read.checkpoints)
         return Staged(
             text=text,
             diff=unified(running, after),
@@ -109,8 +113,7 @@ class SonicSession:
         if revision(running) != staged.revision:
             problem = "has changed since its differences were shown"
             raise CommitRefused(self._name, problem, "Review them with --plan, then deploy again")
-        for token in read.checkpoints:
-            self._run(self._commands["forget"].format(name=token))
+        self._forget(read.checkpoints)
         stated, token = tree_of(staged.text), change_token(change)
         after = candidate(running, stated)
         script = switch_changes.applying_script(token, revision(after), within_s, self._commands)
@@ -224,6 +227,10 @@ class SonicSession:
         if result.status != 0:
             why = switch_changes.failure(result.errors or result.out)
             raise DeviceError(self._name, f"refuses `{command.split(' && ')[-1]}` ({why})", "Check its log")
+
+    def _forget(self, checkpoints: Iterable[str]) -> None:
+        for token in checkpoints:
+            self._run(self._commands["forget"].format(name=token))
 
     def _refuse_pending(self, read: SwitchReading) -> None:
         if read.change is not None:

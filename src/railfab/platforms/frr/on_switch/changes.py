@@ -16,6 +16,7 @@ from railfab.platforms.frr.on_switch.draining import forget_ended_drain
 from railfab.platforms.frr.on_switch.places import FOLDER, RUN, ChangeRefused
 from railfab.platforms.frr.on_switch.records import (
     APPLIED,
+    APPLIED_WITHIN_S,
     APPLYING,
     CHANGE,
     CONFIRMED,
@@ -137,8 +138,8 @@ def finish_confirmation(record: dict[str, Any]) -> None:
 
 
 def revert(request: dict[str, Any]) -> dict[str, Any]:
-    """Restore what ran before a pending change; nothing when it is not pending."""
-    with locked(LOCK_WITHIN_S):
+    """Restore what ran before a pending change, once it is applied; nothing when it is not pending."""
+    with locked(APPLIED_WITHIN_S):
         settle()
         record = pending_change()
         if record is not None and record["change"] == request["change"]:

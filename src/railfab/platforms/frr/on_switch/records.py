@@ -18,7 +18,8 @@ CHANGE = FOLDER / "change"
 REMOVED = FOLDER / "removed"
 ENDED = FOLDER / "ended.json"
 ENDED_KEPT = 100
-LOCK_WITHIN_S = 20
+LOCK_WITHIN_S, APPLIED_WITHIN_S = 20, 150
+"""Limits of the wait for the lock, and of that for a change which goes on after its session was killed [s]."""
 
 APPLYING, APPLIED, CONFIRMING, REVERTING = "applying", "applied", "confirming", "reverting"
 """States of a pending change."""
