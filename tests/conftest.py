@@ -155,6 +155,8 @@ WITH_MODELS = (
 
 ONE_BY_ONE = "tests/docs/test_docs_examples.py"
 """A file whose tests take long and share nothing: each goes to whichever worker is free."""
+BY_SITE = ("tests/integration/switches/test_killed_rollouts.py", "tests/integration/frr/test_frr_killed_rollouts.py")
+"""Files whose tests share what the first two words of their parameters name."""
 
 
 def _required() -> set[str]:
@@ -184,7 +186,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 class ByFile(LoadScopeScheduling):
-    """Spreads tests over processes by file, or by class where there are classes; with `--dist loadgroup` by group.
+    """Spreads tests over processes by file, or by class where there are classes.
 
     The first workers take the files in the order of collection, in which those that wait longest come first; the others
     take them from its end, so that no core is idle while tests wait, and what is left for the end of the run is short.
@@ -228,8 +230,8 @@ class ByFile(LoadScopeScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         scope = nodeid.partition("[")[0].rpartition("::")[0]
-        if (group := nodeid.rpartition("]")[2]).startswith("@"):
-            return group
+        if scope in BY_SITE:
+            return "-".join(nodeid.split("-")[:2])
         if scope == ONE_BY_ONE:
             return nodeid
         return next((files[0] for files in (ON_ONE_LAB, WIRED, WITH_MODELS) if scope in files), scope)

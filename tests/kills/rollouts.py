@@ -18,7 +18,7 @@ from tests import commands
 from tests.kills.meeting import Meeting
 from tests.kills.tally import Case, keep, recorded
 
-from railfab.deploy import Journal
+from railfab.deploy import DeployRecord, Journal
 from railfab.platforms import platform
 
 PROGRAM = Path(__file__).with_name("disturbed_at_step.py")
@@ -83,6 +83,10 @@ class RolloutSite(ABC):
     def journal(self) -> Journal:
         return Journal(self.state, self.fabric)
 
+    def deploys(self) -> dict[str, DeployRecord]:
+        """The deploys of the journal that have begun to change a switch, by ID."""
+        return {record.deploy: record for record in self.journal().deploys()}
+
     def command(self, intent: str, *arguments: str, **variables: str) -> commands.Command:
         words = ("deploy", self.intents[intent], "--on", self.endpoints, "--state", self.state, "--yes", *arguments)
         environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1", **variables}
@@ -138,6 +142,7 @@ class Trial:
         began = time.time()
         origin = self.site.deployed(self.change)
         target = self.change if origin == BASE else BASE
+        earlier = self.site.deploys()
         code, stderr, reached = self._disturbed(target)
         if not reached:
             assert code == 0, stderr
@@ -146,7 +151,7 @@ class Trial:
         if code != 0:
             ending = self.ending
             wanted, problem = self._ended(origin, target)
-        problem = problem or next(self._problems(wanted), "")
+        problem = problem or next(self._problems(wanted, earlier), "")
         result = "failed" if problem else "new" if wanted == target else "old"
         return keep(self._case(ending, result, f"{problem} (deployed: {target})" if problem else "", began))
 
@@ -189,17 +194,18 @@ class Trial:
         wanted = target if self.ending == "--resume" else origin
         if ended.returncode != 0:
             return wanted, f"{self.ending} ends with {ended.returncode}: {ended.stderr.strip()}"
-        results = self.site.journal().deploys()[-1].results
+        results = [*self.site.deploys().values()][-1].results
         unexpected = {name: result for name, result in results.items() if result not in DONE[self.ending]}
         return wanted, f"the journal says {unexpected}" if unexpected else ""
 
-    def _problems(self, wanted: str) -> Iterator[str]:
-        """What is not as it should be with an intent on each switch and no deploy under way."""
-        records = self.site.journal().deploys()
-        if records and records[-1].is_unfinished:
+    def _problems(self, wanted: str, earlier: Collection[str]) -> Iterator[str]:
+        """What is not as it should be with an intent on each switch and no deploy under way but earlier ones."""
+        deploys = self.site.deploys()
+        if any(deploy.is_unfinished for deploy in deploys.values()):
             yield "the journal says that the deploy is unfinished"
         yield from self.site.differences(wanted)
-        yield from self.site.pending(records[-1].switches if records else ())
+        changed = {name for deploy in deploys.keys() - earlier for name in deploys[deploy].switches}
+        yield from self.site.pending(changed)
 
 
 def _give_up(process: commands.Command, meeting: Meeting) -> None:

@@ -127,11 +127,7 @@ def test_a_roll_out_that_is_killed_is_finished_or_undone(site: LabSite) -> None:
 @pytest.mark.timeout(0)
 @pytest.mark.parametrize(
     ("change", "event"),
-    [
-        pytest.param(change, event, marks=pytest.mark.xdist_group(f"frr {change}"))
-        for change in CHANGES
-        for event in EVENTS
-    ],
+    [pytest.param(change, event, id=f"frr-{change}-{event}") for change in CHANGES for event in EVENTS],
 )
 def test_whatever_happens_at_any_step_a_roll_out_is_finished_or_undone(site: LabSite, change: str, event: str) -> None:
     sweep(site, change, site.events()[event])

@@ -37,12 +37,7 @@ SAMPLE = (
     ("sonic", "thresholds", "reboot", 2, "timer", "--abort"),
 )
 """Each platform and each event with a change, the number and the moment of a step, and the ending."""
-MATRIX = [
-    pytest.param(system, change, event, marks=pytest.mark.xdist_group(f"{system} {change}"))
-    for system in SYSTEMS
-    for change in CHANGES
-    for event in ("kill", *OTHERS)
-]
+MATRIX = [(system, change, event) for system in SYSTEMS for change in CHANGES for event in ("kill", *OTHERS)]
 
 
 @pytest.fixture(scope="module")
