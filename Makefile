@@ -51,9 +51,9 @@ oracles: $(READY) oracle-deps lab-deps-here ## every switch of every design befo
 	@RAILFAB_SWITCHES=all $(BIN)/python -m pytest -n auto tests/fabric/test_every_design.py $(ARGS)
 	@RAILFAB_SWITCHES=all $(BIN)/python -m pytest -n auto -m 'matrix or not matrix' tests/fabric/test_planned_features.py $(ARGS)
 
-kills: $(READY) lab-deps-here ## roll-outs killed, cut, refused, hung, rebooted or out of disk at each step, with a table; deploys and `up` stopped at many moments; needs what labs need
-	@rm -f $(KILLS)
-	@status=0; RAILFAB_KILLS=$(KILLS) $(BIN)/python -m pytest -n auto -m 'matrix or not matrix' \
+kills: $(READY) lab-deps-here ## roll-outs killed, cut, refused, hung, rebooted or out of disk at each step, with a table (CONTINUE=1 for the cases that the last run lacks); deploys and `up` stopped at many moments; needs what labs need
+	@$(if $(CONTINUE),,rm -f $(KILLS))
+	@status=0; RAILFAB_KILLS=$(KILLS) $(BIN)/python -m pytest -n auto -m 'kills or matrix or not matrix' \
 		tests/integration/switches/test_killed_rollouts.py tests/integration/frr/test_frr_killed_rollouts.py \
 		tests/integration/test_killed_deploy.py tests/integration/frr/test_frr_killed.py \
 		tests/integration/switches/test_interrupted_deploys.py tests/integration/test_up_stop.py $(ARGS) || status=$$?; \

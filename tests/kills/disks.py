@@ -1,4 +1,4 @@
-"""A disk of the client that is full."""
+"""Disks that are full."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def small_disk(folder: Path) -> Iterator[Path]:
             subprocess.run(["umount", folder], check=True)
 
 
-def full(folder: Path) -> Event:
+def full(disk: str, folder: Path) -> Event:
     """The file system of a folder has no space left until the deploy has ended."""
-    return Event("disk of the client full", partial(_fill, folder), partial(_free, folder))
+    return Event(f"disk of {disk} full", partial(_fill, folder), partial(_free, folder))
 
 
 def _fill(folder: Path, _step: int) -> None:

@@ -1,9 +1,9 @@
 """Run `railfab`, and let something happen to it at a step of its journal, or while a change waits under its timer.
 
-RAILFAB_TEST_STEP is `N:before` or `N:after`, the N-th write to the steps of a deploy, or `N:timer`, the N-th change that
-is committed and not confirmed yet. There the process is killed, as by `kill -9`; with RAILFAB_TEST_MEETS, the abstract
-address of a test, it waits there until the test has done what it wants. Routes of a test move at once: a drain is not
-waited for long.
+RAILFAB_TEST_STEP is `N:before` or `N:after`, the N-th write to the steps of a deploy, or `N:timer`, the N-th change
+that a switch has committed and that is not confirmed yet. There the process is killed, as by `kill -9`; with
+RAILFAB_TEST_MEETS, the abstract address of a test, it waits until the test has done what it wants. Routes of a test
+move at once: a drain is not waited for long.
 """
 
 from __future__ import annotations

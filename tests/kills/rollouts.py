@@ -88,7 +88,7 @@ class RolloutSite(ABC):
         return {record.deploy: record for record in self.journal().deploys()}
 
     def command(self, intent: str, *arguments: str, **variables: str) -> commands.Command:
-        words = ("deploy", self.intents[intent], "--on", self.endpoints, "--state", self.state, "--yes", *arguments)
+        words = ("deploy", self.intents[intent], *self.place(), "--yes", *arguments)
         environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1", **variables}
         return commands.Command(*words, environment=environment, program=PROGRAM)
 
@@ -108,6 +108,16 @@ class RolloutSite(ABC):
                 self.texts[intent] = self.deploy(intent)
         if all(any(self.differences(intent)) for intent in (BASE, change)):
             self.deploy(BASE)
+
+    def recover(self) -> None:
+        """Have the intent on the switches, whatever a case has left there."""
+        self.run(BASE, "--abort")
+        names = self.texts[BASE]
+        commands.run("undrain", self.intents[BASE], *names, *self.place(), timeout_s=TIMEOUT_S)
+        self.deploy(BASE)
+
+    def place(self) -> tuple[str | Path, ...]:
+        return "--on", self.endpoints, "--state", self.state
 
     def differences(self, intent: str) -> Iterator[str]:
         """Lines in which a switch runs or boots something else than an intent; an empty container is none."""
@@ -242,6 +252,5 @@ def _at_each_step(site: RolloutSite, change: str, event: Event, moment: str) -> 
                 assert step > len(site.texts[change])
                 return
             if case.problem:
-                site.run(BASE, "--abort")
-                site.deploy(BASE)
+                site.recover()
             yield case

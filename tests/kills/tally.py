@@ -18,7 +18,8 @@ RESULTS = ("old", "new", "failed")
 class Case:
     """One deploy that was disturbed, and how it was ended.
 
-    change: what it deploys. step: the number of the step at which the event happened. ending: `--resume`, `--abort`, or
+    change: what it deploys. step: the number of the step at which the event happened, or of the
+    change that waited for its confirmation; moment says which. ending: `--resume`, `--abort`, or
     `none` for a deploy that ended well by itself. result: what every switch runs and boots then, `old` or `new`, or
     `failed` for anything else. problem: of a failed one. began, took_s: Unix time and duration [s].
     """
@@ -49,9 +50,7 @@ def recorded(platform: str, change: str, event: str, moment: str) -> set[tuple[i
     every = cases(Path(path)) if path and Path(path).exists() else []
     of_sweep = (platform, change, event, moment)
     return {
-        (case.step, case.ending)
-        for case in every
-        if (case.platform, case.change, case.event, case.moment) == of_sweep
+        (case.step, case.ending) for case in every if (case.platform, case.change, case.event, case.moment) == of_sweep
     }
 
 

@@ -107,7 +107,8 @@ class Rollout:
     """A roll-out of the configurations `texts` by a plan.
 
     former: what each switch ran before the deploy. approved: the reviewed differences. is_own: see `tasks.configure`.
-    kept: open sessions, such as those of the preview; those of a wave are closed at its end.
+    kept: open sessions, such as those of the preview; those of a wave are closed at its end. still_drained: switches
+    that have not taken the end of their drain.
     """
 
     fabric: Design
@@ -123,6 +124,7 @@ class Rollout:
     approved: Mapping[str, str]
     kept: KeptSessions
     outcomes: dict[str, Outcome] = field(default_factory=dict)
+    still_drained: set[str] = field(default_factory=set)
 
     def run(self) -> RolloutResult:
         """Change the waves that are not done, in their order. Raises RailfabError for a journal that takes no more."""
@@ -182,7 +184,8 @@ class Rollout:
         with self._held(wave, cutting), self._drained(wave, draining):
             self._change(wave)
             self._check(wave, [gate for gate in self.settings.gates if gate.before_undrain], draining)
-        self._check(wave, self.settings.gates, names)
+        if self.still_drained.isdisjoint(names):
+            self._check(wave, self.settings.gates, names)
         failed = [name for name in names if self.outcomes[name].failed]
         if failed:
             return f"{folded_all(failed)} failed"
@@ -195,14 +198,14 @@ class Rollout:
         if scheduler is not None and past.held():
             scheduler.release(sorted(past.held()), self.entry.record.deploy)
             self.entry.steps.write(StepKind.RELEASE, StepState.DONE, sorted(past.held()))
-        again = {name for name in self.approved if self.plan.changes[name].drains}
-        if left := sorted(past.drained() - again):
-            self._undrain(left)
         for wave in self.plan.waves:
             for name in wave.switches:
                 if name not in self.approved:  # it runs what the deploy gives it
                     changed = name in self.former
                     self.outcomes[name] = Outcome(name=name, changed=changed, failed=False, diff="", wave=wave.number)
+        again = {name for name in self.approved if self.plan.changes[name].drains}
+        if left := sorted(past.drained() - again):
+            self._undrain(left)
 
     def _baseline(self, wave: Wave) -> None:
         """Read what the gates compare with, or take what was read before an earlier process began to change the wave.
@@ -319,15 +322,16 @@ class Rollout:
             raise GateStop(f"the traffic of drained switches cannot be read: {_one_line(error)}") from error
 
     def _undrain(self, names: Sequence[str], wave: int = 0) -> None:
-        """Give switches their traffic back; one that does not answer is named, and a later run has it in the steps."""
+        """Give switches their traffic back; one that does not take it has failed, and `--resume` tries it again."""
         back = operate_all(self._nornir(names), Verb.UNDRAIN, _ignore, again=True)
         done = [outcome.name for outcome in back if not outcome.failed]
         self.entry.steps.write(StepKind.UNDRAIN, StepState.DONE, done, wave=wave)
         for line in alike_as_one((outcome.name, str(outcome.error)) for outcome in back if outcome.failed):
             self.observer.says(f"{line} Still drained: railfab undrain ends that.")
+        self.still_drained = {outcome.name for outcome in back if outcome.failed}
         for outcome in back:
-            if not outcome.failed and outcome.name in self.outcomes:
-                self.outcomes[outcome.name] = replace(self.outcomes[outcome.name], drained=False)
+            if (before := self.outcomes.get(outcome.name)) is not None:
+                self.outcomes[outcome.name] = _undrained(before, outcome)
 
     def _change(self, wave: Wave) -> None:
         """Configure the switches of a wave, each in a thread."""
@@ -396,6 +400,13 @@ class Rollout:
 
 
 def _ignore(_outcome: Outcome) -> None: ...
+
+
+def _undrained(before: Outcome, undrain: Outcome) -> Outcome:
+    """The outcome of a switch after the end of its drain."""
+    if not undrain.failed:
+        return replace(before, drained=False)
+    return replace(before, failed=True, unsettled=True, error=before.error or undrain.error, drained=True)
 
 
 def _one_line(error: RailfabError) -> str:

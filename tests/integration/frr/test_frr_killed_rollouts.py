@@ -20,6 +20,7 @@ from tests.lab.fabrics import lab_plan, small_intent
 from railfab.endpoints import load_endpoints, read_credentials
 from railfab.fabric import design
 from railfab.lab import LabPlan, backend
+from railfab.lab.netns import runtime
 from railfab.platforms import platform
 from railfab.platforms.frr.reload_output import with_sorted_prefix_lists
 
@@ -28,7 +29,10 @@ LAB = backend("netns")
 SPINE = "pod1-spine1"
 CHANGES = {"bfd": "bfd: {interval_ms: 400}", "mtu": "mtu: 8000"}
 """Changes of the profile: one that interrupts nothing, and one before which switches are drained."""
-EVENTS = ("kill", "connection lost", "switch hangs", "reboot", "disk of the client full")
+EVENTS = (
+    *("kill", "connection lost", "switch hangs", "reboot"),
+    *("disk of the client full", "disk of a switch full"),
+)
 
 
 @dataclass
@@ -82,7 +86,8 @@ class LabSite(RolloutSite):
                     gives_up=True,
                 ),
                 Event("reboot", lambda step: LAB.restart(self.plan, victim(step), None, lambda _line: None)),
-                full(self.state),
+                full("the client", self.state),
+                full("a switch", runtime.RUNTIME),
             )
         }
 
@@ -106,7 +111,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabSite]:
         assert profile in intents[BASE].read_text()
         intents[name].write_text(intents[BASE].read_text().replace(profile, f"profile: {{{changed},"))
     plan = replace(lab_plan(intents[BASE], folder / "state"), configurations=design(intents[BASE]).configurations())
-    with small_disk(tmp_path_factory.mktemp("disk")) as disk:
+    client, switches = (small_disk(tmp_path_factory.mktemp(name)) for name in ("client", "switches"))
+    with client as disk, switches as of_switches, pytest.MonkeyPatch.context() as patched:
+        patched.setattr(runtime, "RUNTIME", of_switches)
         LAB.up(plan, lambda _line: None)
         try:
             lab = RunningLab(intents[BASE], plan.place)

@@ -70,7 +70,7 @@ class RackEvents:
                 Event("commit refused", self._refuse_once, self._take),
                 Event("switch hangs", self._hang, self._resume, gives_up=True),
                 Event("reboot", lambda _: operate(SwitchOperation.OFF, SwitchOperation.ON)),
-                full(self.site.state),
+                full("the client", self.site.state),
                 Event("disk of a switch full", self._fill_switch, self._take),
             )
         }

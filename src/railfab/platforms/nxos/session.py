@@ -63,7 +63,7 @@ class NxosSession:
         )
         self._committed: ChangeFiles | None = None
         self._staged: tuple[str, str] | None = None
-        self._read_text: str | None = None
+        self._read_before: tuple[str, SwitchFiles] | None = None
 
     def __enter__(self) -> Self:
         self._cli.open(self._verbs["quiet"])
@@ -79,10 +79,11 @@ class NxosSession:
         self._cli.close()
 
     def running(self) -> Running:
-        self._read_text = text = self._text()
+        text = self._text()
         hostname, version = _HOSTNAME.search(text), _VERSION.search(text)
         chassis = _CHASSIS.search(self._read("chassis"))
         files = self._files()
+        self._read_before = text, files
         pending = self._pending(text, files)
         return Running(
             text=text,
@@ -99,14 +100,16 @@ class NxosSession:
     def stage(self, text: str, change: ChangeName | None = None) -> Staged:  # noqa: ARG002
         """Have the switch check a candidate (`verify-only`); one without a difference is not sent.
 
-        Raises CommitRefused, also for lines that take effect after a reload only.
+        For that, the files of interrupted deploys are removed. Raises CommitRefused, also for lines that take effect
+        after a reload only.
         """
-        running, self._read_text = self._read_text or self._text(), None
+        (running, files), self._read_before = self._read_before or (self._text(), self._files()), None
         self._check_hostname(running, text)
         before = running
-        if has_drain(running) and _is_drained(running, self._files()):
+        if has_drain(running) and _is_drained(running, files):
             text, before = with_drain(text), without_drain(running)
         if is_equal(running, text):
+            self._remove_leftovers(running, files)
             return Staged(text=text, diff="", former=text, revision=_revision(running))
         self._refuse_reloading(running, text)
         self._staged_file(candidate(running, text))
