@@ -10,7 +10,8 @@ from railfab.deploy.journal import DeployRecord, Journal, OpenDeploy, new_change
 from railfab.deploy.kept_sessions import KeptSessions
 from railfab.deploy.replace import Replaced, Replacement
 from railfab.deploy.risk import GroupLoss, WaveRisk, risk_of
-from railfab.deploy.rollout import Observer, Rollout, RolloutResult, RolloutSettings
+from railfab.deploy.rollout import Rollout
+from railfab.deploy.rollout_settings import Observer, RolloutResult, RolloutSettings
 from railfab.deploy.run import Outcome, Preview, Readings, apply_all, nornir_of, preview_all, read_configurations
 from railfab.deploy.snapshot import (
     FabricSnapshot,

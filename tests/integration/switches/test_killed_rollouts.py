@@ -27,7 +27,7 @@ OTHERS = (
 )
 SAMPLE = (
     ("srlinux", "mtu", "kill", 6, "after", "--resume"),
-    ("srlinux", "mtu", "disk of a switch full", 4, "after", "--abort"),
+    ("srlinux", "mtu", "disk of a switch full", 8, "after", "--resume"),
     ("eos", "thresholds", "kill", 4, "before", "--abort"),
     ("eos", "thresholds", "connection lost", 1, "timer", "--resume"),
     ("nxos", "thresholds", "connection cut", 4, "after", "--abort"),
