@@ -40,12 +40,6 @@ FOR_SWITCHES = (
     "railfab.platforms.frr.session",
     "railfab.platforms.frr.parse",
 )
-FOR_CHANGES = (
-    *FOR_SWITCHES,
-    *("encodings.idna", "pydantic.type_adapter", "typer._adapters"),
-    *("railfab.app.wave_events", "railfab.cli.change", "railfab.cli.deploy", "railfab.cli.rollout_view"),
-    *("railfab.platforms.shared.change_records", "railfab.platforms.shared.cli_connection"),
-)
 FOR_JOBS = (
     *("railfab.cli.job_result", "railfab.cli.simulate", "railfab.cli.simulate_comparison"),
     *("railfab.cli.simulate_files", "railfab.cli.simulate_waits", "railfab.fabric.trial"),
@@ -59,8 +53,8 @@ MORE = {
     "collect": ("railfab.telemetry",),
     "compare": ("railfab.imports",),
     "dashboards": ("railfab.dashboards",),
-    "deploy": FOR_CHANGES,
-    "disturbed_at_step": FOR_CHANGES,
+    "deploy": FOR_SWITCHES,
+    "disturbed_at_step": FOR_SWITCHES,
     "lab": ("railfab.lab.netns", "railfab.platforms.frr.session", "railfab.platforms.frr.parse"),
     "rollback": FOR_SWITCHES,
     "sim": ("railfab.sim.engine",),
