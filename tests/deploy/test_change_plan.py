@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from railfab.errors import Problems, RailfabError
 from railfab.fabric import Design, design
 
 RACK = Path(__file__).with_name("rack_sonic.yml")
-LEAF, OTHER = "pod1-seg1-leaf1", "pod1-seg1-leaf2"
+LEAF, SPINE = "pod1-seg1-leaf1", "pod1-spine1"
 ECN = "profile: {lossless: {ecn: {400: {kmin_bytes: 400000, kmax_bytes: 1600000}}}}\n"
 MTU = "profile: {mtu: 9000}\n"
 
@@ -49,7 +50,8 @@ def test_thresholds_that_sonic_sets_in_place_are_not_drained(tmp_path: Path, bef
 def test_an_mtu_is_drained_and_its_only_path_is_refused(tmp_path: Path, before: Design) -> None:
     after = changed(tmp_path, MTU)
     plan = plan_of(after, previews(before, after), "deploy")
-    assert all(change.interrupts and change.drains for change in plan.changes.values())
+    assert all(change.interrupts for change in plan.changes.values())
+    assert {name for name, change in plan.changes.items() if change.drains} == {SPINE}
     assert plan.changes[LEAF].reasons[0].startswith("MTU of ")
     with pytest.raises(Problems) as refused:
         plan.refuse_cuts()
@@ -61,25 +63,43 @@ def test_an_mtu_is_drained_and_its_only_path_is_refused(tmp_path: Path, before: 
 
 def test_a_switch_that_its_configuration_drains_is_not_drained_by_a_verb_too(tmp_path: Path, before: Design) -> None:
     """The end of that drain would end the other."""
-    after = changed(tmp_path, f"{MTU}drain: [{LEAF}]\n")
+    after = changed(tmp_path, f"{MTU}drain: [{SPINE}]\n")
     begins = plan_of(after, previews(before, after), "deploy").changes
     ends = plan_of(before, previews(after, before), "deploy").changes
     for changes in (begins, ends):
-        assert {name for name, change in changes.items() if change.interrupts and not change.drains} == {LEAF}
+        assert (changes[SPINE].interrupts, changes[SPINE].drains) == (True, False)
+
+
+def test_a_rail_switch_of_a_drain_has_no_hosts_to_cut_off_any_more(tmp_path: Path, before: Design) -> None:
+    after = changed(tmp_path, f"{MTU}drain: [{LEAF}]\n")
+    begins = plan_of(after, previews(before, after), "deploy").changes
+    ends = plan_of(before, previews(after, before), "deploy").changes
     assert (bool(begins[LEAF].cut_off), ends[LEAF].cut_off) == (True, ())
 
 
-def test_what_a_drained_peer_leaves_without_a_path_is_cut_off(tmp_path: Path) -> None:
-    """Hosts of pod64 have a port on each of the two leaves of their segment."""
-    pod = RACK.parents[2] / "inventory" / "fabrics" / "pod64-sonic.yml"
-    path = tmp_path / "changed.yml"
-    path.write_text(pod.read_text().replace("profile:\n", "profile:\n  mtu: 9000\n"))
-    before, after = design(pod), design(path)
-    both = {name: preview for name in (LEAF, OTHER) for preview in previews(before, after) if preview.name == name}
-    assert plan_of(after, [both[LEAF]], "deploy").changes[LEAF].cut_off == ()
-    drained = replace(both[OTHER], drained=True)
-    cut_off = plan_of(after, [both[LEAF], drained], "deploy").changes[LEAF].cut_off
-    assert cut_off == tuple(f"pod1-seg1-host{number}" for number in range(1, 5))
+def remade(tmp_path: Path, name: str) -> dict[str, Preview]:
+    """Previews of another MTU on the switches of a design, by name."""
+    intent, path = RACK.parents[2] / "inventory" / "fabrics" / f"{name}.yml", tmp_path / "changed.yml"
+    text = re.sub(r"^  mtu: \d+.*\n", "", intent.read_text(), flags=re.MULTILINE)
+    path.write_text(text.replace("profile:\n", "profile:\n  mtu: 9000\n", 1))
+    return {preview.name: preview for preview in previews(design(intent), design(path))}
+
+
+def test_a_port_with_an_address_of_its_own_is_cut_off_and_not_drained(tmp_path: Path) -> None:
+    """Hosts of pod64 have a port on each of the two leaves of their segment, each reached by its leaf alone."""
+    leaf = remade(tmp_path, "pod64-sonic")[LEAF]
+    change = plan_of(design(tmp_path / "changed.yml"), [leaf], "deploy").changes[LEAF]
+    assert (change.drains, change.cut_off) == (False, tuple(f"pod1-seg1-host{number}" for number in range(1, 5)))
+
+
+def test_a_lag_to_a_pair_is_drained_unless_its_other_switch_is_drained_already(tmp_path: Path) -> None:
+    both = remade(tmp_path, "dual-esi")
+    first, second = sorted(both)[:2]
+    after = design(tmp_path / "changed.yml")
+    change = plan_of(after, [both[first]], "deploy").changes[first]
+    assert (change.interrupts, change.drains, change.cut_off) == (True, True, ())
+    drained = replace(both[second], drained=True)
+    assert plan_of(after, [both[first], drained], "deploy").changes[first].cut_off
 
 
 def test_a_factory_switch_has_no_traffic_to_move(before: Design) -> None:

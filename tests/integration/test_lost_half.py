@@ -118,7 +118,7 @@ def test_a_later_wave_that_is_declined_at_a_terminal_leaves_the_earlier_ones_and
 ) -> None:
     before = configurations(twin)
     ours, theirs = pty.openpty()
-    words = ("deploy", "new.yml", "--on", "twin", "--state", str(folder))
+    words = ("deploy", "new.yml", "--on", "twin", "--state", str(folder), "--accept", "cut")
     environment = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb"}
     command = [sys.executable, "-m", "railfab", *words]
     with subprocess.Popen(

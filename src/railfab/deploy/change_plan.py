@@ -29,8 +29,8 @@ class PlannedChange:
 
     diff: unified; empty where only its digest is kept. diff_sha256, candidate_sha256: of the difference and of the new
     configuration. interrupts: whether it interrupts forwarding, for these reasons; a switch without sessions forwards
-    nothing. drains: whether the switch is drained for it;
-    not so where its configuration drains it already, or will. cut_off: hosts that have no other path meanwhile.
+    nothing. drains: whether the switch is drained for it; not so where its configuration drains it already, or will, or
+    where a drain moves nothing. cut_off: hosts that have no other path meanwhile.
     """
 
     diff: str
@@ -157,8 +157,8 @@ class _CutOff:
     drained: frozenset[str]
 
     def by(self, name: str) -> tuple[str, ...]:
-        before = set(self.outages(self.drained).cut_off)
-        return tuple(host for host in self.outages(self.drained | {name}).cut_off if host not in before)
+        before, after = map(self.outages.stopped, (self.drained, self.drained | {name}))
+        return tuple(sorted({host for host, *_ in after} - {host for host, *_ in before}))
 
 
 def _planned(fabric: Design, preview: Preview, lost: _CutOff | None, *, drain: bool) -> PlannedChange:
@@ -174,7 +174,7 @@ def _planned(fabric: Design, preview: Preview, lost: _CutOff | None, *, drain: b
             after = _model(switch, preview.candidate)
             drains_itself = before.drain or (after is not None and after.drain)
             cut_off = () if before.drain else lost.by(preview.name)
-            drains = drain and not (preview.drained or drains_itself)
+            drains = drain and lost.outages.moves(preview.name) and not (preview.drained or drains_itself)
     return PlannedChange(
         diff=preview.diff,
         diff_sha256=digest(preview.diff),

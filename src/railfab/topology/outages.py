@@ -41,7 +41,8 @@ class Outages:
 
     gbps: bandwidth of each group. of_switch: what each switch has of them. nics: the leaves of each NIC. above: the
     switches above each leaf. peers: the other switch of each redundant pair. nics_on, below: `nics` and `above`, by the
-    other end.
+    other end. held: the NICs with a port on a leaf whose address no other leaf reaches, because it is of no LAG to a
+    pair; what is sent to it stays there until the link goes down.
     """
 
     gbps: Mapping[str, float]
@@ -51,6 +52,7 @@ class Outages:
     peers: Mapping[str, frozenset[str]]
     nics_on: Mapping[str, tuple[NicOfNet, ...]] = field(repr=False)
     below: Mapping[str, tuple[str, ...]] = field(repr=False)
+    held: Mapping[str, frozenset[NicOfNet]] = field(repr=False)
 
     def __call__(self, switches: Iterable[str]) -> Outage:
         """The outage of these switches together."""
@@ -71,6 +73,14 @@ class Outages:
         touched = {nic for leaf in near if self._is_down(leaf, switches) for nic in self.nics_on.get(leaf, ())}
         cut = {nic for nic in touched if self._are_down(self.nics[nic], switches)}
         return cut, touched - cut
+
+    def stopped(self, switches: Set[str]) -> set[NicOfNet]:
+        """The NICs of which a port exchanges nothing while these switches forward nothing and their links are up."""
+        return self.nics_without(switches)[0].union(*(self.held.get(name, ()) for name in switches))
+
+    def moves(self, switch: str) -> bool:
+        """Whether a drain takes traffic off a switch: not where each NIC on it has an address that it alone reaches."""
+        return not self.nics_on.get(switch) or not self.held.get(switch, frozenset()).issuperset(self.nics_on[switch])
 
     def nics_behind(self, switch: str) -> int:
         """The number of NICs on a leaf, or on the leaves below a spine."""
@@ -129,7 +139,19 @@ def outages(topology: Topology) -> Outages:
         for name in pair:
             peers[name] |= pair - {name}
     frozen = {name: frozenset(names) for name, names in peers.items()}
-    return Outages(gbps, of_switch, nics, above, frozen, _inverted(nics), _inverted(above))
+    held = {leaf: frozenset(of_leaf) for leaf, of_leaf in _held(topology, networks).items()}
+    return Outages(gbps, of_switch, nics, above, frozen, _inverted(nics), _inverted(above), held)
+
+
+def _held(topology: Topology, networks: Iterable[Exposure]) -> Mapping[str, set[NicOfNet]]:
+    """The NICs with a port of their own on each leaf: of no LAG, or of one to this leaf alone."""
+    to_pairs = {(bond.host, port) for bond in topology.bonds if len(set(bond.switches)) > 1 for port in bond.ports}
+    held: dict[str, set[NicOfNet]] = defaultdict(set)
+    for network in networks:
+        for link in network.members:
+            if network.net is not Net.MANAGEMENT and (link.a.node, link.a.name) not in to_pairs:
+                held[link.z.node].add((link.a.node, network.net, link.a.rail))
+    return held
 
 
 _Key = TypeVar("_Key")

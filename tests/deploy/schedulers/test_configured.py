@@ -70,8 +70,13 @@ def test_hosts_behind_switches_lose_nics_or_redundancy() -> None:
     leaves = [node.name for node in dual.topology.nodes if node.name.endswith("seg1-leaf1")]
     assert len(leaves) == 2
     one = hosts_behind(dual, leaves[:1])
+    assert (bool(one.cut_off), one.less_redundant) == (True, ())  # a port with an address of its own is cut off
+    assert hosts_behind(dual, leaves) == one
+    lag = design(FABRICS / "dual-esi.yml")
+    pair = [node.name for node in lag.topology.switches()]
+    one = hosts_behind(lag, pair[:1])
     assert (one.cut_off, bool(one.less_redundant)) == ((), True)
-    assert hosts_behind(dual, leaves).cut_off == one.less_redundant
+    assert hosts_behind(lag, pair).cut_off == one.less_redundant
 
 
 def test_storage_servers_are_no_nodes_of_a_scheduler() -> None:

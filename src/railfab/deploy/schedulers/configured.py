@@ -14,14 +14,13 @@ from railfab.deploy.schedulers.slurm import Slurm
 from railfab.fabric import Design
 from railfab.fabric.host_names import HostNames, read_host_names
 from railfab.topology import Role
-from railfab.topology.outages import outages
+from railfab.topology.outages import NicOfNet, outages
 
 
 @dataclass(frozen=True, slots=True)
 class HostsBehind:
-    """GPU servers behind switches that forward nothing. cut_off: those of which a NIC has no path left.
-
-    less_redundant: others of which a NIC has fewer. Both sorted.
+    """GPU servers behind switches that forward nothing. cut_off: those of which a NIC, or one port of it that has an
+    address of its own, has no path left. less_redundant: others of which a NIC has fewer. Both sorted.
     """
 
     cut_off: tuple[str, ...]
@@ -30,12 +29,13 @@ class HostsBehind:
 
 def hosts_behind(fabric: Design, switches: Iterable[str]) -> HostsBehind:
     """The GPU servers that lose NICs, or redundancy, while all of these switches are out."""
-    outage, nodes = outages(fabric.topology)(switches), fabric.topology.by_name
+    lost, names, nodes = outages(fabric.topology), frozenset(switches), fabric.topology.by_name
 
-    def servers(names: Sequence[str]) -> tuple[str, ...]:
-        return tuple(name for name in names if nodes[name].role is Role.HOST)
+    def servers(nics: Iterable[NicOfNet]) -> set[str]:
+        return {host for host, *_ in nics if nodes[host].role is Role.HOST}
 
-    return HostsBehind(servers(outage.cut_off), servers(outage.less_redundant))
+    cut_off = servers(lost.stopped(names))
+    return HostsBehind(tuple(sorted(cut_off)), tuple(sorted(servers(lost.nics_without(names)[1]) - cut_off)))
 
 
 @dataclass(frozen=True, slots=True)
