@@ -24,13 +24,16 @@ def ask(
 
 
 def main() -> None:
-    """Run the command, and end with its exit code."""
+    """Run the command, and end with its exit code. A signal waits until there is a command to send it to."""
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
         connection.connect("\0" + sys.argv[1])
         here = os.getcwd()  # noqa: PTH109 - pathlib takes as long to import as all else here
         pid = ask(connection, sys.argv[2:], here, os.environ, (0, 1, 2))
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in numbers:
             signal.signal(number, lambda caught, _: os.kill(pid, caught))
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, numbers)
         code = int(connection.recv(64))
     sys.exit(code if code >= 0 else 128 - code)
 
