@@ -27,7 +27,7 @@ from railfab.platforms.frr.reload_output import with_sorted_prefix_lists
 pytestmark = pytest.mark.lab
 LAB = backend("netns")
 SPINE = "pod1-spine1"
-CHANGES = {"bfd": "bfd: {interval_ms: 400}", "mtu": "mtu: 8000"}
+CHANGES = {"bfd": "bfd: {interval_ms: 400}", "aggregates": "bgp: {aggregate_hosts: true}"}
 """Changes of the profile: one that interrupts nothing, and one before which switches are drained."""
 EVENTS = (
     *("kill", "connection lost", "switch hangs", "reboot"),
@@ -107,9 +107,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabSite]:
     intents = {BASE: small_intent(folder)}
     for name, change in CHANGES.items():
         intents[name] = folder / f"{name}.yml"
-        profile, changed = "profile: {mtu: 9000,", change if name == "mtu" else f"mtu: 9000, {change}"
+        profile = "profile: {"
         assert profile in intents[BASE].read_text()
-        intents[name].write_text(intents[BASE].read_text().replace(profile, f"profile: {{{changed},"))
+        intents[name].write_text(intents[BASE].read_text().replace(profile, f"{profile}{change}, "))
     plan = replace(lab_plan(intents[BASE], folder / "state"), configurations=design(intents[BASE]).configurations())
     client, switches = (small_disk(tmp_path_factory.mktemp(name)) for name in ("client", "switches"))
     with client as disk, switches as of_switches, pytest.MonkeyPatch.context() as patched:

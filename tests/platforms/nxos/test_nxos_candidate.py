@@ -135,7 +135,8 @@ def test_a_changes_files_are_found_again_by_their_names() -> None:
 def test_leftovers_are_the_files_that_nothing_uses_any_more(monkeypatch: pytest.MonkeyPatch) -> None:
     made, staged = ChangeFiles.named(CHANGE, 120), staged_name()
     files = SwitchFiles(dict.fromkeys((made.new, made.old, staged, DRAINED, "railfab-old"), 1))
-    assert list(files.leftovers(None)) == ["railfab-old"]
+    assert list(files.leftovers(None, staged)) == ["railfab-old"]
+    assert set(files.leftovers(None)) == {staged, "railfab-old"}, "of a session that was lost"
     now_s = time.time()
     monkeypatch.setattr(time, "time", lambda: now_s + 3600)
     assert set(files.leftovers(None)) == {made.new, made.old, staged, "railfab-old"}

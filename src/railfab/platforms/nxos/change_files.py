@@ -76,11 +76,16 @@ class SwitchFiles:
         """Whether both files of a change are there."""
         return files.new in self.sizes_bytes and files.old in self.sizes_bytes
 
-    def leftovers(self, kept: ChangeFiles | None) -> Iterator[str]:
-        """Names of the files that no change and no comparison uses any more. kept: the change that is pending."""
+    def leftovers(self, kept: ChangeFiles | None, staged: str = "") -> Iterator[str]:
+        """Names of the files that no change and no comparison uses any more.
+
+        kept: the change that is pending. staged: the file that this session compares; another one of this process is
+        that of a session that was lost.
+        """
         for name in self.sizes_bytes:
             timed = _STAGED.fullmatch(name) or _CHANGE.fullmatch(name)
-            is_used = timed is not None and int(timed["end_s"]) >= time.time() and not _has_lost_its_process(timed)
+            runs = timed is not None and int(timed["end_s"]) >= time.time()
+            is_used = runs and not (timed and _has_lost_its_session(timed, staged))
             if name != DRAINED and not is_used and (kept is None or name not in (kept.new, kept.old)):
                 yield name
 
@@ -94,10 +99,12 @@ def _machine() -> str:
     return f"{crc32(gethostname().encode()):08x}"
 
 
-def _has_lost_its_process(name: re.Match[str]) -> bool:
-    """Whether a name of a compared file is that of a process of this machine that has ended."""
+def _has_lost_its_session(name: re.Match[str], staged: str) -> bool:
+    """Whether a name of a compared file is that of a process of this machine that has ended, or of this one."""
     if name.re is not _STAGED or name["machine"] != _machine():
         return False
+    if int(name["process"]) == os.getpid():
+        return name[0] != staged
     try:
         os.kill(int(name["process"]), 0)
     except ProcessLookupError:

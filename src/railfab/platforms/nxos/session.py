@@ -287,7 +287,8 @@ class NxosSession:
 
     def _remove_leftovers(self, running: str, files: SwitchFiles) -> None:
         """Remove the files of interrupted deploys."""
-        for file in files.leftovers(self._pending(running, files)):
+        staged = self._staged[0] if self._staged else ""
+        for file in files.leftovers(self._pending(running, files), staged):
             logger.warning("%s: removes %s of an interrupted deploy from bootflash", self._name, file)
             self._delete(file)
 
