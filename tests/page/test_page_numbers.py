@@ -4,24 +4,32 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from tests.twin.twins import pod64
+from tests.diagnosis.observed import diagnosed, observations
+from tests.twin.twins import pod64, until
 
 from railfab.deploy import Journal
 from railfab.deploy.steps import StepKind, StepState
+from railfab.diagnosis import FabricDiagnosis
+from railfab.errors import RailfabError
 from railfab.fabric import design
+from railfab.page import doctor_rounds
 from railfab.page.columns import PORT_COLUMNS, SWITCH_COLUMNS, VectorLayout
 from railfab.page.deploy_watch import DeployWatch
+from railfab.page.doctor_rounds import DoctorRounds
 from railfab.page.event_log import EventLog
 from railfab.page.frames import LOSSLESS, LOSSY, UNKNOWN, FrameEncoder, ShownState, quantised
 from railfab.page.history import MOST_BYTES, History
 from railfab.page.plan import PagePlan
 from railfab.page.rates import PortRates, RateMeter
 from railfab.page.reasons import port_reasons
+from railfab.page.security import RequestDeclined
 from railfab.page.sources.contract import FabricReading
 from railfab.page.totals import PaceMeter, totals_document
 
@@ -147,6 +155,32 @@ def test_packets_that_a_queue_and_its_port_count_are_dropped_once() -> None:
     now = reading(plan(), 11.0, drops=np.nan, transmit_discards=7, ingress_drops=np.nan, receive_discards=np.nan)
     before = reading(plan(), 10.0, drops=np.nan, ingress_drops=np.nan, receive_discards=np.nan)
     assert set(rates(plan(), now, before).drops_per_s.tolist()) == {7.0}
+
+
+def test_a_diagnosis_that_fails_leaves_the_one_before_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor_rounds, "AGAIN_AFTER_S", 0.0)
+    answers: list[FabricDiagnosis | RailfabError] = [
+        diagnosed(observations(pod64())),
+        RailfabError("prometheus", "does not answer", "Check that it runs"),
+    ]
+
+    def diagnose(_: float) -> FabricDiagnosis:
+        answer = answers.pop(0) if len(answers) > 1 else answers[0]
+        if isinstance(answer, RailfabError):
+            raise answer
+        return answer
+
+    rounds = DoctorRounds(diagnose)
+    until(lambda: bool(documents(rounds)))
+    until(lambda: documents(rounds)[0]["problem"] == "prometheus: does not answer. Check that it runs.")
+    assert documents(rounds)[0]["switches"] == 8
+
+
+def documents(rounds: DoctorRounds) -> list[dict[str, Any]]:
+    """The document of a diagnosis; none while there is none."""
+    with suppress(RequestDeclined):
+        return [rounds.document()]
+    return []
 
 
 def test_the_worst_state_of_a_port_is_shown() -> None:

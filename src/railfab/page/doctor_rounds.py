@@ -33,14 +33,15 @@ class DoctorRounds:
         self._problem = ""
 
     def document(self) -> dict[str, Any]:
-        """The last diagnosis. Raises RequestDeclined while there is none."""
+        """The last diagnosis; `problem` is why later ones failed, empty where none did. Raises RequestDeclined while
+        there is none."""
         with self._lock:
             is_due = self._ended_s is None or time.monotonic() - self._ended_s > AGAIN_AFTER_S
             if is_due and not self._running:
                 self._running = True
                 threading.Thread(target=self._run, name="railfab-page-doctor", daemon=True).start()
             if self._document is not None:
-                return self._document
+                return {**self._document, "problem": self._problem}
             problem = self._problem or f"the first diagnosis takes about {WINDOW_S:g} s: ask again"
         raise RequestDeclined(HTTPStatus.SERVICE_UNAVAILABLE, problem)
 

@@ -197,6 +197,29 @@ def test_a_job_is_shown_with_its_last_steps(tab: Page) -> None:
     tab.wait("document.querySelector('.events').innerText.includes('job made runs')")
 
 
+def test_a_diagnosis_that_could_not_be_repeated_says_so(tab: Page) -> None:
+    """The answer of the server is the test's, as a failure of a later round needs a minute."""
+    seen = {
+        **{"at_s": 1.8e9, "window_s": 20, "healthy": False, "causes": [], "symptoms": [], "unexplained": []},
+        **{"unread": {LEAF: f"{LEAF}: no sample of it arrived"}, "switches": 4, "read": 4, "sampled": 3},
+        "problem": "http://prometheus:9090: cannot be reached. Check that it runs.",
+    }
+    answer = f"new Response({json.dumps(json.dumps(seen))}, {{ headers: {{ 'Content-Type': 'application/json' }} }})"
+    tab.evaluate(
+        "window.asks = window.fetch, window.fetch = (url, ...more) => "
+        f"String(url).includes('doctor') ? Promise.resolve({answer}) : window.asks(url, ...more), 0"
+    )
+    try:
+        tab.evaluate("location.hash = '#/doctor'")
+        tab.wait("document.querySelector('.causes')?.innerText.includes('Later diagnoses failed')")
+        shown = text(tab, ".causes")
+        assert "http://prometheus:9090: cannot be reached." in shown
+        assert "4 of 4 switches, and the telemetry of 3" in shown
+        assert shown.count(LEAF) == 1
+    finally:
+        tab.evaluate("window.fetch = window.asks, 0")
+
+
 def test_the_colours_follow_the_metric(tab: Page) -> None:
     before = tab.evaluate(PICTURE)
     tab.click_on("[name=metric][value=state] + span")

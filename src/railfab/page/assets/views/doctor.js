@@ -53,9 +53,10 @@ export default class DoctorView {
   }
 
   #sections(result) {
-    const { causes, unexplained } = result;
-    const unread = Object.entries(result.unread).map(([name, why]) => `${name}: ${why}`);
+    const { causes, unexplained, problem } = result;
+    const unread = Object.entries(result.unread).map(([name, why]) => (why.includes(name) ? why : `${name}: ${why}`));
     return [
+      problem && h("p", { class: "card empty" }, `Later diagnoses failed; this is the one of ${time(result.at_s)}. ${problem}`),
       causes.length === 0 && verdict(result),
       causes.map((cause) => this.#cause(cause)),
       listCard(
@@ -128,10 +129,11 @@ export default class DoctorView {
 }
 
 /** What is said without a cause: that nothing is wrong only where everything could be read. */
-function verdict({ healthy, switches, read }) {
+function verdict({ healthy, switches, read, sampled }) {
   if (healthy) return h("p", { class: "card verdict" }, `Nothing found. All ${switches} switches were read.`);
+  const known = `${read} of ${switches} switches, and the telemetry of ${sampled}`;
   const text =
-    read < switches ? `No cause found in what could be read: ${read} of ${switches} switches.` : "No cause found.";
+    Math.min(read, sampled) < switches ? `No cause found in what could be read: ${known}.` : "No cause found.";
   return h("p", { class: "card verdict" }, text);
 }
 
