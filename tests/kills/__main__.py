@@ -40,7 +40,9 @@ def figures(every: list[Case]) -> str:
     first, last = min(case.began for case in every), max(case.began + case.took_s for case in every)
     began, ended = (datetime.fromtimestamp(time, UTC) for time in (first, last))
     failed = sum(case.result == "failed" for case in every)
-    head = f"{len(every):,} cases, {failed} failed; {began:%Y-%m-%d %H:%M} to {ended:%H:%M} UTC; {machine()}."
+    alone = sum(case.ending == "none" for case in every)
+    head = f"{len(every):,} cases, {failed} failed, of {alone:,} the deploy ended well by itself; "
+    head += f"{began:%Y-%m-%d %H:%M} to {ended:%H:%M} UTC; {machine()}."
     return f"{head}\n\n```text\n{table(every)}```\n"
 
 
