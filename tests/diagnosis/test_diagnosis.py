@@ -52,6 +52,14 @@ def test_a_switch_of_which_no_sample_arrives_is_unknown_and_the_fabric_not_healt
     }
 
 
+def test_telemetry_alone_names_causes_and_leaves_every_configuration_unknown(fabric: Design) -> None:
+    paused = {("fabric_pfc_receive_frames_total", LEAF, HOST_PORT): 1e6}
+    seen = diagnosed(replace(observations(fabric, counted=paused), inspected={}))
+    assert codes(seen) == ["slow-host"]
+    assert (seen.read, seen.sampled, seen.unread.keys()) == (0, 4, fabric.models.keys())
+    assert not diagnosed(replace(observations(fabric), inspected={})).healthy
+
+
 def test_what_is_wrong_is_named_beside_what_is_unknown(fabric: Design) -> None:
     seen = diagnosed(observations(fabric, down={(LEAF, UPLINK)}, uncollected=set(fabric.models) - {LEAF}))
     assert codes(seen) == ["link-cut"]

@@ -81,6 +81,12 @@ def test_a_prometheus_gives_the_present_the_past_and_alerts(
             assert len(times) == len(values) > 100, metric
             assert any(value is not None for value in values), metric
         assert shown.ask("api/actions/job", {"job": "ring"}, Authorization="Bearer ").status == 404
+        while (answer := shown.ask("api/doctor")).status == 503:
+            time.sleep(1.0)
+        diagnosis = answer.document
+        assert (diagnosis["healthy"], diagnosis["read"], diagnosis["sampled"], diagnosis["causes"]) == (False, 0, 4, [])
+        assert all("its configuration and state were not read" in line for line in diagnosis["unread"])
+        assert {each["text"] for each in diagnosis["unexplained"]} == {"has the alert Marked"}
 
 
 def doctor(folder: Path, url: str, *more: str) -> tuple[int, Any]:

@@ -14,12 +14,14 @@ from railfab.app.twin_metrics import TwinMetricsRelay
 from railfab.deploy import Journal, nornir_of
 from railfab.deploy.gates import Source, TelemetryReading
 from railfab.deploy.gates.contract import CLOCKS
-from railfab.deploy.run import readings_of
+from railfab.deploy.run import Readings, readings_of
 from railfab.deploy.tasks import inspect
+from railfab.device import Observed
 from railfab.diagnosis import METRICS, FabricDiagnosis, Observations, diagnose, read_window
 from railfab.endpoints import Endpoints
 from railfab.errors import RailfabError
 from railfab.fabric import Design
+from railfab.platforms import Running
 from railfab.telemetry import Collector, fabric_collector
 
 STEP_S = 2.0
@@ -66,7 +68,7 @@ def collected(fabric: Design, endpoints: Endpoints, state: Path, *, has_twin: bo
 
 def diagnosed(
     fabric: Design,
-    endpoints: Endpoints,
+    endpoints: Endpoints | None,
     source: Source,
     *,
     window_s: float,
@@ -77,7 +79,7 @@ def diagnosed(
 ) -> FabricDiagnosis:
     """Read the switches and window_s of telemetry at the same time, and rank the causes of what they show.
 
-    words: `intent` and `on` of next commands, such as ` --on twin`.
+    endpoints: None where only the telemetry is read. words: `intent` and `on` of next commands, such as ` --on twin`.
 
     Raises RailfabError for telemetry that cannot be read.
     """
@@ -85,7 +87,9 @@ def diagnosed(
     with ThreadPoolExecutor(1) as pool:
         window = pool.submit(read_window, source, METRICS, window_s, STEP_S, wait=stop_requested.wait)
         try:
-            read = readings_of(nornir_of(fabric, endpoints), inspect, on_done)
+            read: Readings[tuple[Running, Observed]] = Readings({}, {})
+            if endpoints is not None:
+                read = readings_of(nornir_of(fabric, endpoints), inspect, on_done)
             telemetry = window.result()
         finally:
             stop_requested.set()

@@ -135,7 +135,12 @@ def prometheus_page(design: Design, url: str, options: PageOptions) -> Iterator[
         plan = PagePlan(design)
         interval_s = options.interval_s + (0.0 if past is None else past.scrape_interval_s())
         source = RemoteSource(VectorLayout(plan), telemetry, interval_s=interval_s)
-        beside = Surroundings(state=options.state, jobs={}, past=past)
+        words = {"intent": quote(str(design.path)), "on": ""}
+
+        def diagnose(window_s: float) -> FabricDiagnosis:
+            return diagnosed(design, None, telemetry, window_s=window_s, state=options.state, words=words)
+
+        beside = Surroundings(state=options.state, jobs={}, past=past, diagnose=diagnose)
         with page_server(plan, source, listener, beside) as server:
             yield server
 

@@ -18,6 +18,7 @@ PortName = tuple[str, str]
 """Names of a switch and of one of its interfaces."""
 UP, STATE = "fabric_collector_session_up", "fabric_collector_session_state"
 OVERLOADED, SESSION_UP = "fabric_collector_overloaded", "fabric_bgp_session_up"
+NOT_READ = "its configuration and state were not read. Use railfab doctor with --on, which reads them"
 NO_SERIES = "the telemetry has no series of it. Check that a collector collects from it, and the URL"
 NOT_NEW = "no sample of it arrived in this time. Use a longer --for, or check the collector"
 OPER, ADMIN = "fabric_interface_oper_up", "fabric_interface_admin_up"
@@ -98,14 +99,16 @@ class Observations:
 
     @cached_property
     def unknown(self) -> Mapping[str, str]:
-        """What is not known of switches, and why: those that could not be read, and those without a new sample.
+        """What is not known of switches, and why: those that were not read, and those without a new sample.
 
         A switch that the collector cannot reach is no unknown one: that it is silent is known.
         """
-        without = self.fabric.models.keys() - self.sampled - self.silent
+        names = self.fabric.models.keys()
+        not_read = {name: f"{name}: {NOT_READ}" for name in sorted(names - self.inspected.keys())}
         seen = {series.device for reading in self.window.readings for series in reading.values}
-        problems = {name: f"{name}: {NOT_NEW if name in seen else NO_SERIES}" for name in sorted(without)}
-        return {**problems, **{name: str(error) for name, error in self.unread.items()}}
+        without = sorted(names - self.sampled - self.silent)
+        not_sampled = {name: f"{name}: {NOT_NEW if name in seen else NO_SERIES}" for name in without}
+        return {**not_read, **not_sampled, **{name: str(error) for name, error in self.unread.items()}}
 
     @cached_property
     def session_ports(self) -> Mapping[PortName, PortName]:

@@ -13,12 +13,18 @@ from typing import Any
 from railfab.diagnosis import FabricDiagnosis
 from railfab.errors import RailfabError
 from railfab.page.security import RequestDeclined
+from railfab.text.folding import alike_as_one
 
 logger = logging.getLogger(__name__)
 
 AGAIN_AFTER_S = 30.0
 """Age of a diagnosis from which on another one is begun when somebody asks [s]."""
 WINDOW_S = 20.0
+
+
+def name_first(name: str, why: str) -> str:
+    """Why a switch is unknown, with its name."""
+    return why if name in why else f"{name}: {why}"
 
 
 class DoctorRounds:
@@ -48,7 +54,9 @@ class DoctorRounds:
     def _run(self) -> None:
         document, problem = None, ""
         try:
-            document = asdict(self._diagnose(WINDOW_S))
+            diagnosis = self._diagnose(WINDOW_S)
+            lines = alike_as_one((name, name_first(name, why)) for name, why in diagnosis.unread.items())
+            document = {**asdict(diagnosis), "unread": list(lines)}
         except RailfabError as error:
             problem = str(error)
         except Exception:  # any defect: the page goes on without a diagnosis

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -201,7 +202,7 @@ def test_a_diagnosis_that_could_not_be_repeated_says_so(tab: Page) -> None:
     """The answer of the server is the test's, as a failure of a later round needs a minute."""
     seen = {
         **{"at_s": 1.8e9, "window_s": 20, "healthy": False, "causes": [], "symptoms": [], "unexplained": []},
-        **{"unread": {LEAF: f"{LEAF}: no sample of it arrived"}, "switches": 4, "read": 4, "sampled": 3},
+        **{"unread": [f"{LEAF}: no sample of it arrived"], "switches": 4, "read": 4, "sampled": 3},
         "problem": "http://prometheus:9090: cannot be reached. Check that it runs.",
     }
     answer = f"new Response({json.dumps(json.dumps(seen))}, {{ headers: {{ 'Content-Type': 'application/json' }} }})"
@@ -348,13 +349,22 @@ LABELS = """{
         if (['Kmin', 'Kmax', 'xoff'].includes(name)) labels[name] = [x - this.measureText(text).width, x, y];
         draw.apply(this, arguments);
     };
+    const series = %s, ask = window.fetch;
+    window.fetch = (url, ...more) => String(url).includes('metric=queue_bytes')
+        ? Promise.resolve(new Response(series, { headers: { 'Content-Type': 'application/json' } }))
+        : ask(url, ...more);
 }"""
 LABEL_PX = 10
 
 
 def test_the_names_of_thresholds_do_not_cover_each_other(chromium: Browser, served: ServedTwin) -> None:
+    names = {"kmin": 150e3, "kmax": 450e3, "xoff": 585e3}
+    deep = {
+        **{"unit": "bytes", "columns": [[time.time() - 60, time.time() - 1], [0, 6.3e6]], "labels": ["queue"]},
+        "thresholds": [{"name": name, "value": value} for name, value in names.items()],
+    }
     view = chromium.page()
-    view.call("Page.addScriptToEvaluateOnNewDocument", source=LABELS)
+    view.call("Page.addScriptToEvaluateOnNewDocument", source=LABELS % json.dumps(json.dumps(deep)))
     view.go(f"{served.url}{ROUTE}")
     labels = view.wait("Object.keys(labels).length === 3 && labels", 60.0)
     for (left, right, y), (other_left, other_right, other_y) in combinations(labels.values(), 2):

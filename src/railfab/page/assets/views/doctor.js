@@ -53,8 +53,7 @@ export default class DoctorView {
   }
 
   #sections(result) {
-    const { causes, unexplained, problem } = result;
-    const unread = Object.entries(result.unread).map(([name, why]) => (why.includes(name) ? why : `${name}: ${why}`));
+    const { causes, unexplained, problem, unread } = result;
     return [
       problem && h("p", { class: "card empty" }, `Later diagnoses failed; this is the one of ${time(result.at_s)}. ${problem}`),
       causes.length === 0 && verdict(result),
