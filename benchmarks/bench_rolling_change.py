@@ -1,31 +1,34 @@
-"""What a drain saves on a twin: a ring job while a wave of spines and super-spines goes without power and comes back.
+"""What a drain saves on a twin: a ring job while all spines and super-spines go without power and come back, in waves.
 
-The wave is one spine of each pod and two of eight super-spines, a quarter of each tier. Drained before and undrained
-after it, or not; in the live fabric behind a twin, without its servers, so that no deploy and no clock is part of it.
+The waves are those of `railfab deploy`. Each is drained before and undrained after it, or not; in the live fabric
+behind a twin, without its servers, so that no deploy and no clock is part of it.
 
     python benchmarks/bench_rolling_change.py                       # with drains
     python benchmarks/bench_rolling_change.py --no-drain
+    python benchmarks/bench_rolling_change.py --waves 1             # the first wave alone
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from measured import machine
 
+from railfab.deploy import waves_of
 from railfab.fabric import design
 from railfab.forwarding import Marking
 from railfab.intent import load_job
+from railfab.text.folding import folded_all
+from railfab.topology import Role
 from railfab.twin.live import LiveFabric
 from railfab.units import NS_PER_MS
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 FABRIC = REPOSITORY / "benchmarks" / "fabrics" / "multi-pod-72.yml"
 JOB = REPOSITORY / "inventory" / "jobs" / "ring.yml"
-WAVE = (*(f"pod{pod}-spine1" for pod in range(1, 9)), "super1", "super2")
 WITHOUT_POWER_S, BACK_S = 2.0, 16.0
 """Simulated time of the change, and until sessions are back: connections are retried after 10 s, and BFD takes 2 s."""
 MOVED_S = 1.0
@@ -33,10 +36,12 @@ DROPS = ("dropped", "queue_dropped", "priority_refused", "no_route")
 
 
 class RollingChange:
-    """The fabric with the job at work, and one wave."""
+    """The fabric with the job at work, and its waves."""
 
     def __init__(self) -> None:
         fabric = design(FABRIC)
+        upper = [node.name for node in fabric.topology.switches() if node.role is not Role.LEAF]
+        self.waves = [wave.switches for wave in waves_of(fabric, upper)]
         lossless = fabric.intent.profile.lossless
         assert lossless is not None
         marking = Marking(dscp=lossless.dscp, cnp_dscp=lossless.cnp_dscp, priority=lossless.priority, seed=1)
@@ -70,21 +75,27 @@ class RollingChange:
                 self._live.power_off(name)
 
 
-def main(drained: bool) -> None:
+def main(drained: bool, waves: int | None) -> None:
     print(machine())
     change = RollingChange()
     change.report("before", MOVED_S)
-    if drained:
-        change.drain(WAVE, drained=True)
-        change.report("drained", MOVED_S)
-    change.power(WAVE, on=False, drained=drained)
-    change.report("without power", WITHOUT_POWER_S)
-    change.power(WAVE, on=True, drained=drained)
-    change.report("coming back", BACK_S)
-    if drained:
-        change.drain(WAVE, drained=False)
-        change.report("undrained", MOVED_S)
+    for number, wave in enumerate(change.waves[:waves], 1):
+        print(f"wave {number} of {len(change.waves)}: {folded_all(wave)}", flush=True)
+        if drained:
+            change.drain(wave, drained=True)
+            change.report("drained", MOVED_S)
+        change.power(wave, on=False, drained=drained)
+        change.report("without power", WITHOUT_POWER_S)
+        change.power(wave, on=True, drained=drained)
+        change.report("coming back", BACK_S)
+        if drained:
+            change.drain(wave, drained=False)
+            change.report("undrained", MOVED_S)
 
 
 if __name__ == "__main__":
-    main("--no-drain" not in sys.argv[1:])
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--no-drain", action="store_true")
+    parser.add_argument("--waves", type=int)
+    options = parser.parse_args()
+    main(not options.no_drain, options.waves)
