@@ -35,6 +35,7 @@ SAMPLE = (
     ("junos", "thresholds", "disk of the client full", 6, "after", "--abort"),
     ("cumulus", "thresholds", "switch hangs", 2, "timer", "--resume"),
     ("sonic", "thresholds", "reboot", 2, "timer", "--abort"),
+    ("sonic", "mtu", "commit refused", 2, "after", "--resume"),
 )
 """Each platform and each event with a change, the number and the moment of a step, and the ending."""
 MATRIX = [(system, change, event) for system in SYSTEMS for change in CHANGES for event in ("kill", *OTHERS)]

@@ -206,27 +206,28 @@ class SonicSession:
 
     def _check(self, operations: str) -> None:
         """Have the switch check a patch. Raises CommitRefused."""
-        file = f"{FOLDER}/staged.{secrets.token_hex(4)}.json"
-        check = self._commands["check"].format(file=file)
-        script = f"{MAKE_FOLDER} && cat > {file} && {check} && echo && echo '{switch_changes.DONE}'; rm -f {file}"
-        result = self._run(script, stdin=operations, within_s=CHECK_WITHIN_S)
-        if not switch_changes.is_done(result.out):
-            why = switch_changes.failure(result.errors or result.out)
+        if why := self._refusal("check", operations, CHECK_WITHIN_S):
             raise CommitRefused(self._name, f"rejects the change ({why})", "Correct it; the switch is unchanged")
 
     def _patch(self, running: Tables, after: Tables) -> None:
         """Apply a change without a timer, which a drain needs none of. Raises DeviceError."""
         operations = patch(running, after)
-        if operations:
-            file = f"{FOLDER}/drain.{secrets.token_hex(4)}.json"
-            apply = self._commands["patch"].format(file=file)
-            self._succeed(f"{MAKE_FOLDER} && cat > {file} && {apply} && rm -f {file}", stdin=json.dumps(operations))
+        if operations and (why := self._refusal("patch", json.dumps(operations), CHANGE_WITHIN_S)):
+            raise DeviceError(self._name, f"refuses `config apply-patch` ({why})", "Check its log")
 
-    def _succeed(self, command: str, *, stdin: str = "") -> None:
-        result = self._run(command, stdin=stdin, within_s=CHANGE_WITHIN_S)
+    def _refusal(self, verb: str, operations: str, within_s: float) -> str:
+        """Reason why a command does not take a patch in a file, which is removed; empty where it does."""
+        file = f"{FOLDER}/{verb}.{secrets.token_hex(4)}.json"
+        command = self._commands[verb].format(file=file)
+        script = f"{MAKE_FOLDER} && cat > {file} && {command} && echo && echo '{switch_changes.DONE}'; rm -f {file}"
+        result = self._run(script, stdin=operations, within_s=within_s)
+        return "" if switch_changes.is_done(result.out) else switch_changes.failure(result.errors or result.out)
+
+    def _succeed(self, command: str) -> None:
+        result = self._run(command, within_s=CHANGE_WITHIN_S)
         if result.status != 0:
             why = switch_changes.failure(result.errors or result.out)
-            raise DeviceError(self._name, f"refuses `{command.split(' && ')[-1]}` ({why})", "Check its log")
+            raise DeviceError(self._name, f"refuses `{command}` ({why})", "Check its log")
 
     def _forget(self, checkpoints: Iterable[str]) -> None:
         for token in checkpoints:
