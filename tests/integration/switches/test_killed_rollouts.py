@@ -14,6 +14,9 @@ from tests.integration.switches.twin_rollouts import RackEvents, RackSite
 from tests.kills.disks import small_disk
 from tests.kills.rollouts import BASE, Trial, sweep
 
+from railfab.endpoints import read_credentials
+from railfab.gnmi.blocking import BlockingGnmiClient
+from railfab.gnmi.client import SetChanges
 from railfab.twin import Twin, clock
 
 CHANGES = {
@@ -28,6 +31,7 @@ OTHERS = (
 SAMPLE = (
     ("srlinux", "mtu", "kill", 6, "after", "--resume"),
     ("srlinux", "mtu", "disk of a switch full", 8, "after", "--resume"),
+    ("srlinux", "mtu", "reboot", 1, "timer", "--resume"),
     ("eos", "thresholds", "kill", 4, "before", "--abort"),
     ("eos", "thresholds", "connection lost", 1, "timer", "--resume"),
     ("nxos", "thresholds", "connection cut", 4, "after", "--abort"),
@@ -39,6 +43,10 @@ SAMPLE = (
 )
 """Each platform and each event with a change, the number and the moment of a step, and the ending."""
 MATRIX = [(system, change, event) for system in SYSTEMS for change in CHANGES for event in ("kill", *OTHERS)]
+
+
+COMMIT_SAVE = "/system/grpc-server[name=mgmt]/gnmi/commit-save"
+"""A leaf of SR Linux without which its changes are gone after a reboot: gNMI cannot save."""
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +79,10 @@ def site(
     for name, change in CHANGES.items():
         intents[name] = folder / f"{name}.yml"
         intents[name].write_text(f"{rack.read_text()}{change}")
+    if system == "srlinux":
+        for node in twin.endpoints.nodes:
+            with BlockingGnmiClient(node, read_credentials(node)) as client:
+                client.set(SetChanges(update=((COMMIT_SAVE, True),)))
     return RackSite(system, "rack", state / "rack.twin.json", disk, intents, twin=twin)
 
 
