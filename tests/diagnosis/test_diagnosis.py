@@ -60,6 +60,11 @@ def test_telemetry_alone_names_causes_and_leaves_every_configuration_unknown(fab
     assert not diagnosed(replace(observations(fabric), inspected={})).healthy
 
 
+def test_a_silent_switch_that_nobody_tried_to_read_has_no_broken_access(fabric: Design) -> None:
+    seen = diagnosed(replace(observations(fabric, silent={SPINE}), inspected={}))
+    assert (seen.causes, [each.place.switch for each in seen.unexplained]) == ((), [SPINE])
+
+
 def test_what_is_wrong_is_named_beside_what_is_unknown(fabric: Design) -> None:
     seen = diagnosed(observations(fabric, down={(LEAF, UPLINK)}, uncollected=set(fabric.models) - {LEAF}))
     assert codes(seen) == ["link-cut"]

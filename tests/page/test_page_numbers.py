@@ -176,6 +176,19 @@ def test_a_diagnosis_that_fails_leaves_the_one_before_with_the_reason(monkeypatc
     assert documents(rounds)[0]["switches"] == 8
 
 
+def test_a_diagnosis_takes_the_window_of_its_page_and_says_so() -> None:
+    asked: list[float] = []
+
+    def diagnose(window_s: float) -> FabricDiagnosis:
+        asked.append(window_s)
+        return diagnosed(observations(pod64()))
+
+    rounds = DoctorRounds(diagnose, 186.0)
+    with pytest.raises(RequestDeclined, match="takes about 186 s"):
+        rounds.document()
+    until(lambda: asked == [186.0])
+
+
 def documents(rounds: DoctorRounds) -> list[dict[str, Any]]:
     """The document of a diagnosis; none while there is none."""
     with suppress(RequestDeclined):

@@ -14,6 +14,7 @@ from tests.integration.prometheus_server import Prometheus
 from tests.page.live_page import INCAST, INTERVAL_S, LivePage
 from tests.twin.qos_twin import LEAF, RECEIVER_PORT, small
 
+from railfab.app import page
 from railfab.app.page import PageOptions, prometheus_page
 from railfab.page.frames import UNKNOWN, ShownState
 from railfab.page.settings import PageAddress
@@ -87,6 +88,16 @@ def test_a_prometheus_gives_the_present_the_past_and_alerts(
         assert (diagnosis["healthy"], diagnosis["read"], diagnosis["sampled"], diagnosis["causes"]) == (False, 0, 4, [])
         assert all("its configuration and state were not read" in line for line in diagnosis["unread"])
         assert {each["text"] for each in diagnosis["unexplained"]} == {"has the alert Marked"}
+
+
+def test_a_diagnosis_lasts_several_scrapes(
+    scraped: tuple[Twin, MetricsServer, Prometheus, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    twin, _, prometheus, folder = scraped
+    monkeypatch.setattr(page, "SAMPLES", 40)
+    with prometheus_page(twin.design, f"http://{prometheus.address}", options(folder)) as server:
+        answer = LivePage(server, twin.design, twin, folder).ask("api/doctor")
+        assert (answer.status, "takes about 60 s" in answer.document["error"]) == (503, True)
 
 
 def doctor(folder: Path, url: str, *more: str) -> tuple[int, Any]:

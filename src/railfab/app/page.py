@@ -21,6 +21,7 @@ from railfab.endpoints.http_client import HttpClient
 from railfab.endpoints.secrets import SecretSource
 from railfab.fabric import Design, present_endpoints
 from railfab.page.columns import VectorLayout
+from railfab.page.doctor_rounds import WINDOW_S
 from railfab.page.plan import PagePlan
 from railfab.page.range_series import PrometheusPast
 from railfab.page.server import PageListenError, PageServer, page_listener
@@ -30,6 +31,9 @@ from railfab.page.sources.collected import CollectedSource
 from railfab.page.sources.remote import RemoteSource
 from railfab.telemetry import Collector, fabric_collector
 from railfab.twin import running
+
+SAMPLES = 3
+"""Intervals of samples that a diagnosis takes at least; in a shorter window a switch may have none that is new."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +144,8 @@ def prometheus_page(design: Design, url: str, options: PageOptions) -> Iterator[
         def diagnose(window_s: float) -> FabricDiagnosis:
             return diagnosed(design, None, telemetry, window_s=window_s, state=options.state, words=words)
 
-        beside = Surroundings(state=options.state, jobs={}, past=past, diagnose=diagnose)
+        window_s = max(WINDOW_S, SAMPLES * interval_s)
+        beside = Surroundings(state=options.state, jobs={}, past=past, diagnose=diagnose, window_s=window_s)
         with page_server(plan, source, listener, beside) as server:
             yield server
 

@@ -22,6 +22,8 @@ def switch_causes(seen: Observations) -> Iterator[CandidateCause]:
             code = "management-access"
         else:
             code = _silent_code(seen, name)
+        if code == "management-access" and name not in seen.unread:
+            continue  # nobody has tried
         yield CandidateCause(code=code, places=(FaultPlace(name),), evidence=evidence)
 
 

@@ -30,8 +30,8 @@ def name_first(name: str, why: str) -> str:
 class DoctorRounds:
     """Runs a diagnosis when it is asked for, one at a time. diagnose: takes the window [s]; raises RailfabError."""
 
-    def __init__(self, diagnose: Callable[[float], FabricDiagnosis]) -> None:
-        self._diagnose = diagnose
+    def __init__(self, diagnose: Callable[[float], FabricDiagnosis], window_s: float = WINDOW_S) -> None:
+        self._diagnose, self._window_s = diagnose, window_s
         self._lock = threading.Lock()
         self._running = False
         self._ended_s: float | None = None
@@ -48,13 +48,13 @@ class DoctorRounds:
                 threading.Thread(target=self._run, name="railfab-page-doctor", daemon=True).start()
             if self._document is not None:
                 return {**self._document, "problem": self._problem}
-            problem = self._problem or f"the first diagnosis takes about {WINDOW_S:g} s: ask again"
+            problem = self._problem or f"the first diagnosis takes about {self._window_s:.0f} s: ask again"
         raise RequestDeclined(HTTPStatus.SERVICE_UNAVAILABLE, problem)
 
     def _run(self) -> None:
         document, problem = None, ""
         try:
-            diagnosis = self._diagnose(WINDOW_S)
+            diagnosis = self._diagnose(self._window_s)
             lines = alike_as_one((name, name_first(name, why)) for name, why in diagnosis.unread.items())
             document = {**asdict(diagnosis), "unread": list(lines)}
         except RailfabError as error:

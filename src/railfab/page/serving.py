@@ -13,7 +13,7 @@ from railfab.page.actions import TwinActions
 from railfab.page.alert_watch import AlertWatch
 from railfab.page.deploy_watch import DeployWatch
 from railfab.page.details import Details
-from railfab.page.doctor_rounds import DoctorRounds
+from railfab.page.doctor_rounds import WINDOW_S, DoctorRounds
 from railfab.page.drift_watch import DriftWatch
 from railfab.page.event_log import EventLog
 from railfab.page.job_watch import TwinWatch
@@ -32,7 +32,7 @@ from railfab.twin import Control
 class Surroundings:
     """What is beside a source. state: directory of twins, labs and the journal. on: the option `--on` of commands, with
     a space before it. control: of the twin that the source reads; None of other switches. jobs: files that it can run,
-    by name. past: a Prometheus; None without one. diagnose: takes the window [s].
+    by name. past: a Prometheus; None without one. diagnose: takes the window [s], which is window_s.
     findings: of the last comparison of configurations.
     """
 
@@ -42,6 +42,7 @@ class Surroundings:
     jobs: Mapping[str, Path]
     past: PrometheusPast | None = None
     diagnose: Callable[[float], FabricDiagnosis] | None = None
+    window_s: float = WINDOW_S
     findings: Callable[[], Iterable[Finding]] = tuple
 
 
@@ -60,7 +61,7 @@ def page_server(plan: PagePlan, source: PageSource, listener: socket.socket, bes
     answer = ring.answer if past is None else RangeSeries(plan, past, ring, step_s=source.interval_s).answer
     actions = _actions(plan, beside, log)
     token = new_token() if actions else None
-    doctor = None if beside.diagnose is None else DoctorRounds(beside.diagnose).document
+    doctor = None if beside.diagnose is None else DoctorRounds(beside.diagnose, beside.window_s).document
     return PageServer(state, Ask(details, answer, doctor), listener, actions=actions, token=token)
 
 
