@@ -356,6 +356,22 @@ def test_a_change_in_the_session_of_a_gate_reverts_what_an_interrupted_run_left(
     assert (switch.running, switch.pending) == (AFTER, None)
 
 
+class BrokenProcessor:
+    """Raises what it is not expected to, once a switch is done."""
+
+    def task_instance_started(self, task: Task, host: Host) -> None: ...
+
+    def task_instance_completed(self, task: Task, host: Host, results: MultiResult) -> None:
+        raise ValueError("a defect")
+
+
+def test_a_defect_of_a_processor_ends_the_run_and_is_its_result() -> None:
+    task = task_of(lambda task: Result(host=task.host))
+    task.processors = Processors([BrokenProcessor()])
+    results = StoppableRunner(1).run(task, [HOST.host])["leaf1"]
+    assert str(results[0].exception) == "a defect"
+
+
 def run(task: Callable[[Task], Result], stop_requested: threading.Event) -> tuple[MultiResult, float]:
     began_s = time.monotonic()
     found = StoppableRunner(2, stop_requested).run(task_of(task), [HOST.host])

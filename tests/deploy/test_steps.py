@@ -112,6 +112,16 @@ def _write_until_full(path: Path) -> None:
         path.with_name("said").write_text(str(error)[:390])
 
 
+def test_a_change_that_did_not_end_well_may_be_unsaved(tmp_path: Path) -> None:
+    log = StepLog(tmp_path / "steps")
+    log.write(StepKind.CHANGE, BEGINS, ["leaf1", "leaf2", "leaf3"], wave=1)
+    log.write(StepKind.CHANGE, DONE, ["leaf1"], wave=1)
+    log.write(StepKind.CHANGE, StepState.FAILED, ["leaf2"], wave=1)
+    assert read_steps(tmp_path / "steps").unconfirmed() == {"leaf2", "leaf3"}
+    log.write(StepKind.CHANGE, DONE, ["leaf2"], wave=1)
+    assert read_steps(tmp_path / "steps").unconfirmed() == {"leaf3"}
+
+
 def test_a_full_disk_stops_the_deploy_and_says_how_to_go_on(tmp_path: Path) -> None:
     process = get_context("fork").Process(target=_write_until_full, args=(tmp_path / "steps",))
     process.start()

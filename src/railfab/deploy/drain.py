@@ -47,7 +47,7 @@ def operate(
         try:
             session.operate(verb)
             if verb is Verb.UNDRAIN:
-                _save(name, session)
+                _save(name, session, "is undrained")
             after = session.running()
         except Unreachable as error:
             problem = f"{error.problem}, and may or may not have done the {verb}"
@@ -60,8 +60,8 @@ def operate(
     return Result(host=task.host, result=after, changed=True, diff="")
 
 
-def _save(name: str, session: Session) -> None:
-    """Save what runs for the next boot, on a switch that does not do so by itself."""
+def _save(name: str, session: Session, state: str) -> None:
+    """Save what runs for the next boot, on a switch that does not do so by itself. state: how it is, for the error."""
     try:
         session.operate(Verb.SAVE)
     except UnsupportedFeature:
@@ -69,8 +69,21 @@ def _save(name: str, session: Session) -> None:
     except Unreachable:
         raise
     except DeviceError as error:
-        problem = f"is undrained, and has not saved that for the next boot: {error.problem}"
+        problem = f"{state}, and has not saved that for the next boot: {error.problem}"
         raise NotRolledBack(name, problem, error.remedy) from error
+
+
+def save_running(task: Task) -> Result:
+    """Save what one switch runs for its next boot; the result is that: Running.
+
+    Raises DeviceError, also while a change is pending, and NotRolledBack where it cannot be saved.
+    """
+    name = task.host.name
+    with open_session(task) as session:
+        running = session.running()
+        refuse_pending(name, running.pending)
+        _save(name, session, "runs its new configuration")
+    return Result(host=task.host, result=running, changed=False, diff="")
 
 
 def _is_done(task: Task, running: Running, verb: Verb) -> bool:
@@ -92,6 +105,11 @@ def operate_all(
     """Drain each switch, or end its drain; see `operate`. `Outcome.drained` is how it is then."""
     arguments = {"verb": verb, "keep": keep, "stop_requested": stop_requested, "again": again}
     return outcomes_of(nornir, operate, on_outcome, **arguments)
+
+
+def save_all(nornir: Nornir) -> list[Outcome]:
+    """Save what each switch runs; see `save_running`."""
+    return outcomes_of(nornir, save_running, lambda _outcome: None)
 
 
 def check_verb(fabric: Design, names: Iterable[str], verb: Verb) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from nornir.core import Nornir
 
 from railfab.deploy.change_plan import ChangePlan
-from railfab.deploy.drain import operate_all
+from railfab.deploy.drain import operate_all, save_all
 from railfab.deploy.gates import Gate, GateFailure
 from railfab.deploy.journal import OpenDeploy
 from railfab.deploy.kept_sessions import KeptSessions
@@ -136,6 +136,14 @@ class Rollout:
         again = {name for name in self.approved if self.plan.changes[name].drains}
         if left := sorted(past.drained() - again):
             self._undrain(left)
+        self._save(sorted(past.unconfirmed().intersection(self.outcomes)))
+
+    def _save(self, names: Sequence[str]) -> None:
+        """Have switches boot what they run, of which it is not known whether they have saved it."""
+        for outcome in save_all(self._nornir(names)) if names else ():
+            if outcome.failed:
+                before = self.outcomes[outcome.name]
+                self.outcomes[outcome.name] = replace(before, failed=True, unsettled=True, error=outcome.error)
 
     def _baseline(self, wave: Wave) -> None:
         """Read what the gates compare with, or take what was read before an earlier process began to change the wave.

@@ -71,7 +71,10 @@ def _work(
         attempt = task.copy()
         if (error := silence.error(host.name)) is not None:
             attempt.task = partial(_fail, error)
-        result = attempt.start(host)
+        try:
+            result = attempt.start(host)
+        except Exception as error:  # noqa: BLE001 - of a processor, which Nornir does not catch: the run would not end
+            result = _failed(host, error)
         if isinstance(result[0].exception, Unreachable):
             silence.look()
         done.put((host.name, result))
@@ -88,6 +91,10 @@ def _given_up(host: Host) -> MultiResult:
         "did not answer before the run was stopped; it reverts an unconfirmed change by itself where it can",
         "Deploy again: it finds what is pending",
     )
+    return _failed(host, error)
+
+
+def _failed(host: Host, error: Exception) -> MultiResult:
     result = MultiResult(host.name)
     result.append(Result(host=host, exception=error, failed=True))
     return result

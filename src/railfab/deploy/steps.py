@@ -127,6 +127,10 @@ class DeploySteps:
                 begun = step.kind is StepKind.CHANGE
         return begun
 
+    def unconfirmed(self) -> frozenset[str]:
+        """The switches whose change was begun and did not end well: they may run it and not have saved it."""
+        return self._begun(StepKind.CHANGE, StepKind.CHANGE)
+
     def drained(self) -> frozenset[str]:
         """The switches that the deploy has drained, or was about to, and has not undrained."""
         return self._begun(StepKind.DRAIN, StepKind.UNDRAIN)

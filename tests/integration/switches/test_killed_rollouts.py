@@ -23,7 +23,7 @@ CHANGES = {
     "thresholds": "profile: {lossless: {ecn: {400: {kmin_bytes: 400000, kmax_bytes: 1600000}}}}\n",
     "mtu": "profile: {mtu: 9000}\n",
 }
-"""Changes of the intent: of thresholds, and of the MTU, before which switches are drained on every platform."""
+"""Changes of the intent: of thresholds, and of the MTU, before which the spine is drained on every platform."""
 OTHERS = (
     *("connection cut", "connection lost", "commit refused", "switch hangs", "reboot"),
     *("disk of the client full", "disk of a switch full"),
@@ -34,6 +34,7 @@ SAMPLE = (
     ("srlinux", "mtu", "reboot", 1, "timer", "--resume"),
     ("eos", "thresholds", "kill", 4, "before", "--abort"),
     ("eos", "thresholds", "connection lost", 1, "timer", "--resume"),
+    ("eos", "mtu", "disk of a switch full", 4, "after", "--resume"),
     ("nxos", "thresholds", "connection cut", 4, "after", "--abort"),
     ("junos", "thresholds", "commit refused", 3, "after", "--resume"),
     ("junos", "thresholds", "disk of the client full", 6, "after", "--abort"),
