@@ -45,7 +45,8 @@ def railfab(frr_lab: tuple[Path, Path]) -> Railfab:
     intent, state = frr_lab
 
     def run(verb: str, *arguments: str) -> Result:
-        command = [verb, str(intent), "--on", "lab", "--state", str(state), *arguments]
+        accepted = ("--accept", "cut") if verb == "deploy" else ()  # each port of its hosts has an address of its own
+        command = [verb, str(intent), "--on", "lab", "--state", str(state), *accepted, *arguments]
         return CliRunner().invoke(app, command, env={"COLUMNS": "200", "NO_COLOR": "1"})
 
     return run

@@ -68,7 +68,8 @@ def on_lab(lab: tuple[Path, Path], verb: str, arguments: tuple[str, ...]) -> lis
     """The words of a command on the lab of this intent and state."""
     intent, state = map(str, lab)
     on = [] if verb == "history" else ["--on", "lab"]
-    return [verb, intent, *on, "--state", state, *arguments]
+    accepted = ["--accept", "cut"] if verb == "deploy" else []  # each port of its hosts has an address of its own
+    return [verb, intent, *on, "--state", state, *accepted, *arguments]
 
 
 def environment() -> dict[str, str]:

@@ -192,7 +192,8 @@ def narrow_port(lab: RunningLab) -> str:
 def railfab(verb: str, lab: RunningLab, *arguments: str) -> tuple[int, Any]:
     """Exit code and JSON of a command on the lab."""
     state = ["--state", str(lab.place.state)] if "lab" in arguments else []
-    done = CliRunner().invoke(app, [verb, str(lab.intent), *state, "--output", "json", *arguments])
+    accepted = ["--accept", "cut"] if verb == "deploy" else []  # each port of its hosts has an address of its own
+    done = CliRunner().invoke(app, [verb, str(lab.intent), *state, *accepted, "--output", "json", *arguments])
     return done.exit_code, json.loads(done.stdout)
 
 
