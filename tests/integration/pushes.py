@@ -123,7 +123,6 @@ STOPPED_BY: Mapping[str, Collection[str]] = {
         "MTU 1,500 on the uplinks of one tier",
         "uplinks at 100G",
         "import policy lost",
-        "hash seed of the spines",
         "addresses of another rail",
     ),
 }
