@@ -26,6 +26,8 @@ ROCE_PATH_MTU_BYTES = 4096
 
 COLLECTOR_PORT = 9804
 """Port of the collector's metrics, unless another is stated."""
+AGENT_PORT = 9806
+"""Port of the metrics of a host's agent, likewise."""
 PROMETHEUS_PORT = 9090
 """Port of Prometheus, likewise (its own default)."""
 LONGEST_SCRAPE_INTERVAL_S = 20

@@ -85,7 +85,14 @@ def test_everything_in_the_catalogue_is_fed_by_something(topology: Topology) -> 
     fed = {rule.metric for name in platform_names() for rule in platform(name).telemetry.rules}
     collector = fabric_collector(topology, Endpoints(fabric="pod64", backend="twin", nodes=()))
     fed |= set(collector.snapshot().samples)
-    own = ("training_", "fabric_twin_", "fabric_collector_", "fabric_configuration_", "fabric_maintenance_")
+    own = (
+        "training_",
+        "roce_nic_",
+        "fabric_twin_",
+        "fabric_collector_",
+        "fabric_configuration_",
+        "fabric_maintenance_",
+    )
     fed |= {name for name in CATALOGUE if name.startswith(own)}
     fed |= {name for name in CATALOGUE if "_pause_estimated_" in name}
     fed |= {rate_max_name(name) for name in BURSTS} | {"fabric_target_info", "fabric_roce_queue_info"}

@@ -10,7 +10,7 @@ from railfab.metrics import BURSTS, CATALOGUE, DEVICE, FABRIC, Kind, rate_max_na
 
 def test_names_follow_the_conventions() -> None:
     for entry in CATALOGUE.values():
-        assert entry.name.startswith(("fabric_", "training_")), entry.name
+        assert entry.name.startswith(("fabric_", "training_", "roce_nic_")), entry.name
         assert entry.name.endswith("_total") == (entry.kind is Kind.COUNTER), entry.name
         assert entry.name.endswith("_info") == (entry.kind is Kind.INFO), entry.name
         assert entry.help.endswith("."), entry.name

@@ -43,6 +43,7 @@ PLACES: Mapping[str, tuple[str, str]] = {
     "collect": ("collect", "collect_app"),
     "targets": ("target_check", "targets_app"),
     "import": ("from_gnmic", "import_app"),
+    "agent": ("agent", "agent"),
     "up": ("up", "up"),
     "page": ("page", "page"),
     "lab": ("lab", "lab_app"),

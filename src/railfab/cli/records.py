@@ -20,6 +20,7 @@ from railfab.documents.growth import Room
 from railfab.endpoints import Endpoints
 from railfab.exports.netbox_push import PushedKind
 from railfab.findings import DesignCode, DifferenceCode, HazardCode, Severity
+from railfab.hostagent.document import HostDocument
 from railfab.imports.gnmic.conversion import Renamed
 from railfab.imports.gnmic.notes import Note
 from railfab.lab.contract import NodeStatus
@@ -895,6 +896,7 @@ class MeasuredDocument:
 
 
 RECORDS: Mapping[str, Any] = {
+    "agent": HostDocument,
     "audit": Checked,
     "targets-check": TargetChecks,
     "import-gnmic": GnmicReport,

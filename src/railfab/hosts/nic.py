@@ -328,6 +328,8 @@ def identity(interface: str, system: System) -> dict[str, str]:
 def model_of(wanted: dict[str, Any], interface: str, data: dict[str, Any], system: System) -> str:
     """The NIC model of a port. Raises Impossible for one that is not in the catalogue, or not the wanted one."""
     found = identity(interface, system)
+    if not found:
+        raise Impossible(f"{wanted['name']} ({interface}): its PCI device is gone, or it has none. Look at lspci")
     driver, pci = found.get("DRIVER", ""), found.get("PCI_ID", "").lower()
     subsystem = found.get("PCI_SUBSYS_ID", "").lower()
     names = (
@@ -387,6 +389,14 @@ def text_or(name: str, system: System, default: str = "") -> str:
 
 def ports_of(data: dict[str, Any], system: System) -> list[HostPort]:
     """The ports of this host. Raises Impossible with all that are missing or not the wanted NIC."""
+    ports, faults = ports_and_faults(data, system)
+    if faults:
+        raise Impossible("\n".join(faults))
+    return ports
+
+
+def ports_and_faults(data: dict[str, Any], system: System) -> tuple[list[HostPort], list[str]]:
+    """The ports of this host, and what is wrong with those that are missing or not the wanted NIC."""
     known, ports, faults = links(system), [], []
     missing = [wanted["name"] for wanted in data["ports"] if wanted["name"] not in known]
     if missing:
@@ -398,10 +408,8 @@ def ports_of(data: dict[str, Any], system: System) -> list[HostPort]:
                 ports.append(port_of(wanted, known[wanted["name"]], data, system))
         except Impossible as error:
             faults.append(str(error))
-    if faults:
-        raise Impossible("\n".join(faults))
     share_rdma(data, ports)
-    return ports
+    return ports, faults
 
 
 def share_rdma(data: dict[str, Any], ports: list[HostPort]) -> None:

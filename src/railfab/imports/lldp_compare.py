@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from railfab.fabric.host_names import HostNames, short_name
 from railfab.findings import DifferenceCode, Finding, Severity
+from railfab.hosts.lldp import LldpNeighbor
 from railfab.imports.compare import LISTED, MISCABLED, SWAPPED, UNEXPECTED, Category, Difference, grouped_differences
-from railfab.imports.lldp import HostNeighbors, LldpNeighbor
+from railfab.imports.lldp import HostNeighbors
 from railfab.text.counted import listed
 from railfab.text.folding import folded_sets
 from railfab.topology import CabledPort, PortKey, Role, Topology

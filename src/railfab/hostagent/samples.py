@@ -1,0 +1,65 @@
+"""The series of an agent: what a comparison has shown, and what is read for each exposition."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from railfab.hostagent.checker import HostCheck
+from railfab.hostagent.document import NicDocument, NicSetting
+from railfab.hostagent.exposition import NicExposition
+from railfab.hostagent.link import LinkFiles
+from railfab.hostagent.nic_counters import NicCounters, scaled
+
+WHOLE_HOST = "all"
+"""The label nic of settings of the whole host, as nic.py has it."""
+BYTES_PER_MBPS = 1e6 / 8
+BYTES_PER_GBPS = 1e9 / 8
+
+
+def exposition_of(
+    check: HostCheck, links: Sequence[LinkFiles], counters: Sequence[NicCounters], *, wanted: int
+) -> NicExposition:
+    """The exposition after a comparison. links, counters: of its NICs, in their order. wanted: ports of the plan."""
+    document = check.document
+    made = NicExposition({"fabric": document.fabric, "host": document.host})
+    made.add("roce_nic_settings_checked_timestamp_seconds", round(check.checked_s, 3))
+    made.add("roce_nic_wanted", wanted)
+    made.add("roce_nic_faults", len(document.faults))
+    for nic in document.nics:
+        _add_nic(made, nic)
+        _add_settings(made, nic.nic, nic.settings)
+    _add_settings(made, WHOLE_HOST, document.settings)
+    for nic, files in zip(document.nics, links, strict=True):
+        made.add_source("roce_nic_link_up", files.carrier.number, {"nic": nic.nic})
+        made.add_source("roce_nic_link_bytes_per_second", scaled(files.rate_mbps, BYTES_PER_MBPS), {"nic": nic.nic})
+    for nic, nic_counters in zip(document.nics if counters else (), counters, strict=True):
+        for counter, source in nic_counters.sources():
+            made.add_source(counter.metric, source, {"nic": nic.nic, **dict(counter.labels)})
+    return made
+
+
+def _add_nic(made: NicExposition, nic: NicDocument) -> None:
+    labels = {"nic": nic.nic}
+    facts = {"interface": nic.interface, "rdma": nic.rdma or "", "model": nic.model, "fec": nic.link.fec or ""}
+    places = {"rail": _text(nic.rail), "plane": _text(nic.plane)}
+    made.add("roce_nic_info", 1, {**labels, **facts, **places})
+    if nic.neighbor is not None:
+        switch = {"peer_device": nic.neighbor.switch, "peer_interface": nic.neighbor.port}
+        made.add("roce_nic_neighbor_info", 1, {**labels, **switch})
+    for metric, gbps in (
+        ("roce_nic_pcie_bytes_per_second", nic.pcie.rate_gbps),
+        ("roce_nic_pcie_max_bytes_per_second", nic.pcie.max_rate_gbps),
+    ):
+        if gbps is not None:
+            made.add(metric, gbps * BYTES_PER_GBPS, labels)
+
+
+def _add_settings(made: NicExposition, nic: str, settings: Sequence[NicSetting]) -> None:
+    made.add("roce_nic_settings_unknown", sum(setting.ok is None for setting in settings), {"nic": nic})
+    for setting in settings:
+        if setting.ok is not None:
+            made.add("roce_nic_setting_agrees", int(setting.ok), {"nic": nic, "setting": setting.setting})
+
+
+def _text(number: int | None) -> str:
+    return "" if number is None else str(number)

@@ -1,0 +1,187 @@
+"""The metrics of the agent: what Prometheus reads, from the files and statistics of each driver."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from tests.hostagent.trees import MODELS, STATISTICS, HostTree, host_tree
+
+from railfab.hostagent.agent import Agent
+from railfab.hostagent.counters import counters_of
+from railfab.hostagent.host_files import KeptFile
+from railfab.hostagent.host_tree import host_system
+from railfab.hostagent.server import AgentServer
+from railfab.hosts import nic_models
+from railfab.metrics import CATALOGUE
+
+Values = dict[tuple[str, str, str], float]
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], HostTree]:
+    """The tree of a host by its NIC, which tests restore."""
+    return cache(lambda model: host_tree(tmp_path_factory.mktemp("host"), model))
+
+
+def agent_of(host: HostTree, *, with_counters: bool = True) -> Agent:
+    agent = Agent(json.loads(host.data.read_text()), "host1", host_system(host.root), with_counters=with_counters)
+    agent.check()
+    return agent
+
+
+def values(text: bytes) -> Values:
+    """Values by metric, NIC and further label: priority, or setting."""
+    return {
+        (
+            sample.name,
+            sample.labels.get("nic", ""),
+            sample.labels.get("priority") or sample.labels.get("setting", ""),
+        ): (sample.value)
+        for family in text_string_to_metric_families(text.decode())
+        for sample in family.samples
+    }
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_counters_of_each_driver_have_the_names_of_the_catalogue(tree, model: str) -> None:
+    found = values(agent_of(tree(model)).exposed())
+    family = nic_models()[model].family
+    wanted = {counter.metric for counter in counters_of(family)}
+    exposed = {name for name, nic, _ in found if nic == "rail2-p0"}
+    assert wanted <= exposed
+    assert found["roce_nic_wanted", "", ""] == 2
+    pause_us = 2000 + STATISTICS[family].index(
+        {"mlx5": "rx_prio3_pause_duration", "bnxt": "pfc_pri3_rx_duration_us", "ionic": "rx_pripause_3_1us_count"}[
+            family
+        ]
+    )
+    assert found["roce_nic_receive_pause_seconds_total", "rail2-p0", "3"] == pytest.approx(pause_us / 1e6)
+    assert ("roce_nic_receive_pause_seconds_total", "rail2-p0", "4") not in found, "absent is not 0"
+    if family == "mlx5":
+        assert found["roce_nic_receive_bytes_total", "rail1-p0", ""] == 4000
+
+
+def test_series_have_the_labels_and_the_help_of_the_catalogue(tree) -> None:
+    families = [*text_string_to_metric_families(agent_of(tree("connectx-7")).exposed().decode())]
+    for family in families:
+        for sample in family.samples:
+            entry = CATALOGUE[sample.name]
+            assert family.documentation == entry.help
+            assert sample.labels.keys() <= set(entry.labels)
+            assert {"fabric", "host"} <= sample.labels.keys()
+            assert (sample.labels["fabric"], sample.labels["host"]) == ("two", "host1")
+
+
+def test_every_metric_of_nics_is_exposed_for_some_driver(tree) -> None:
+    exposed = {name for model in MODELS for name, _, _ in values(agent_of(tree(model)).exposed())}
+    assert exposed == {name for name in CATALOGUE if name.startswith("roce_nic_")}
+
+
+def test_counters_are_read_for_each_exposition_and_left_to_another_exporter_by_default(tree) -> None:
+    host = tree("connectx-7")
+    agent, plain = agent_of(host), agent_of(host, with_counters=False)
+    file = host.rdma("enp1s0") / "hw_counters" / "np_cnp_sent"
+    before = file.read_text()
+    file.write_text("77\n")
+    try:
+        assert values(agent.exposed())["roce_nic_cnp_sent_packets_total", "rail1-p0", ""] == 77
+    finally:
+        file.write_text(before)
+    metrics = {name for name, _, _ in values(plain.exposed())}
+    assert "roce_nic_cnp_sent_packets_total" not in metrics
+    assert {"roce_nic_link_up", "roce_nic_pcie_bytes_per_second", "roce_nic_setting_agrees"} <= metrics
+
+
+def test_a_setting_that_differs_is_0_and_one_that_cannot_be_read_is_absent(tree) -> None:
+    host = tree("connectx-7")
+    captured = host.captured("mlnx_qos", "-i", "enp2s0")
+    before = captured.read_text()
+    key = ("roce_nic_setting_agrees", "rail2-p0", "pfc")
+    try:
+        captured.write_text(before.replace("enabled     0   0   0   1", "enabled     0   0   0   0"))
+        assert values(agent_of(host).exposed())[key] == 0
+        captured.unlink()
+        unknown = values(agent_of(host).exposed())
+        assert key not in unknown
+        assert unknown["roce_nic_settings_unknown", "rail2-p0", ""] > 5
+        assert unknown["roce_nic_settings_unknown", "rail1-p0", ""] == 0
+    finally:
+        captured.write_text(before)
+    assert values(agent_of(host).exposed())[key] == 1
+
+
+def test_faults_are_logged_when_they_begin_and_when_they_are_over(tree, caplog: pytest.LogCaptureFixture) -> None:
+    host = tree("pollara-400")
+    captured = host.captured("ethtool", "-S", "enp1s0")
+    before = captured.read_text()
+    agent = agent_of(host)
+    caplog.set_level("INFO")
+    try:
+        captured.unlink()
+        for _ in range(3):
+            agent.exposed()
+    finally:
+        captured.write_text(before)
+    agent.exposed()
+    line = "statistics of rail1-p0 cannot be read: ethtool was not captured"
+    assert [record.message for record in caplog.records] == [line, f"over: {line}"]
+
+
+def test_a_file_that_is_gone_is_one_problem_and_comes_back(tmp_path: Path) -> None:
+    path = tmp_path / "counter"
+    path.write_text("5\n")
+    file = KeptFile(path)
+    assert (file.number(), file.problem) == (b"5", "")
+    path.write_text("broken\n")
+    assert (file.number(), file.problem) == (None, f"{path} has no number")
+    file.close()
+    path.unlink()
+    assert (file.number(), file.problem) == (None, f"{path} cannot be read (no such file or directory)")
+    path.write_text("6\n")
+    assert (file.number(), file.problem) == (b"6", "")
+
+
+@contextmanager
+def served(agent: Agent) -> Iterator[str]:
+    with AgentServer("127.0.0.1", 0, agent.exposed) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        host, port = server.server_address[:2]
+        yield f"http://{host!s}:{port}"
+        server.shutdown()
+
+
+def test_metrics_are_served_and_nothing_else(tree) -> None:
+    with served(agent_of(tree("connectx-7"))) as url:
+        with urllib.request.urlopen(f"{url}/metrics", timeout=10) as answer:
+            assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
+            assert values(answer.read())["roce_nic_link_up", "rail1-p0", ""] == 1
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            urllib.request.urlopen(f"{url}/", timeout=10)
+        with pytest.raises(urllib.error.HTTPError, match="405"):
+            urllib.request.urlopen(f"{url}/metrics", data=b"x", timeout=10)
+
+
+@pytest.mark.prometheus
+def test_promtool_has_nothing_to_say(tree) -> None:
+    text = agent_of(tree("connectx-7")).exposed()
+    done = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_the_page_names_every_option() -> None:
+    """Those of `railfab agent` are made of the same table."""
+    from railfab.hostagent.options import HELP
+
+    page = (Path(__file__).parents[2] / "docs" / "agent.md").read_text()
+    assert {f"`--{name}" for name in HELP} <= set(re.findall(r"`--[a-z]+", page))
