@@ -3,8 +3,8 @@
     PYTHONPATH=. python benchmarks/bench_page_frames.py [INTENT]
 
 Every port changes in each sample, as in bench_page. The pointer moves over the drawing once a frame; a frame counts as
-late from LATE_MS on, which is one of 60 Hz and the rounding of its clock. The browser draws without a GPU; an
-empty page, in turns with the page, says what the machine allows.
+late from LATE_MS on, which is a frame of 60 Hz and the rounding of its clock. The browser draws without a GPU; an empty
+page, in turns with the page, says what the machine allows.
 """
 
 from __future__ import annotations

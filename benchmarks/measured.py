@@ -76,12 +76,17 @@ def as_installed(bytecode: Path | None = None) -> dict[str, str]:
     return kept | ({"PYTHONPYCACHEPREFIX": str(bytecode)} if bytecode else {})
 
 
-def machine() -> str:
-    """What the figures were taken on."""
+def hardware() -> str:
+    """Processor, cores and Python that figures were taken with."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         processor = next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     except (OSError, StopIteration):
         processor = "processor unknown"
+    return f"{processor}, {os.cpu_count()} cores, Python {sys.version.split()[0]}"
+
+
+def machine() -> str:
+    """What figures are taken with, and the load of the machine now."""
     load = f"load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "load unknown"
-    return f"{processor}, {os.cpu_count()} cores, {load}, Python {sys.version.split()[0]}"
+    return f"{hardware()}, {load}"

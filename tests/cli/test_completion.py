@@ -67,3 +67,9 @@ def test_limit_completes_switches_and_groups_of_the_intent() -> None:
 def test_restart_completes_switches_and_on_its_words() -> None:
     assert completed("railfab lab restart labs/frr-pod/intent.yml pod1-spi") == ["pod1-spine1", "pod1-spine2"]
     assert completed("railfab verify inventory/fabrics/pod64.yml --on ") == ["twin", "lab"]
+
+
+def test_accept_completes_the_word_for_cuts_where_it_is_taken() -> None:
+    assert completed("railfab rollback --accept ") == ["cut"]
+    assert completed("railfab deploy --accept cu") == ["cut"]
+    assert completed("railfab plan --accept cu") == []

@@ -56,7 +56,7 @@ def test_an_mtu_is_drained_and_its_only_path_is_refused(tmp_path: Path, before: 
     with pytest.raises(Problems) as refused:
         plan.refuse_cuts()
     assert f"{LEAF}: its change interrupts forwarding (MTU of " in str(refused.value)
-    assert "and cuts off pod1-seg1-host[1-2], which have no other path. End their jobs and add " in str(refused.value)
+    assert "and cuts off pod1-seg1-host[1-2]. End their jobs and add " in str(refused.value)
     undrained = plan_of(after, previews(before, after), "deploy", drain=False)
     assert not any(change.drains for change in undrained.changes.values())
 

@@ -104,6 +104,20 @@ def test_an_alert_of_a_cause_is_evidence_and_one_without_a_cause_is_said(fabric:
     assert (alone.healthy, alone.causes, len(alone.unexplained)) == (False, (), 1)
 
 
+def test_an_alert_of_a_job_is_evidence_of_what_slows_jobs_down_and_one_of_no_place_of_nothing(fabric: Design) -> None:
+    of_job, of_nothing = alert("FabricJobSlow", job_id="made"), alert("FabricRecordingFailed")
+    seen = diagnosed(with_alerts(observations(fabric, silent={LEAF}, unread={LEAF}), of_job, of_nothing))
+    slows = {cause.code: any(each.kind is EvidenceKind.ALERT for each in cause.evidence) for cause in seen.causes}
+    assert slows == {"control-plane": True}
+    without = diagnosed(with_alerts(observations(fabric, silent={LEAF}), of_job, of_nothing))
+    assert [cause.code for cause in without.causes] == ["telemetry-server"]
+    assert not any(each.kind is EvidenceKind.ALERT for each in without.causes[0].evidence)
+    assert {each.text for each in without.unexplained} == {
+        "has the alert FabricJobSlow",
+        "has the alert FabricRecordingFailed",
+    }
+
+
 def test_large_numbers_are_written_as_people_do(fabric: Design) -> None:
     paused = {("fabric_pfc_receive_frames_total", LEAF, HOST_PORT): 94_940.0 * 20}
     (cause,) = diagnosed(observations(fabric, counted=paused)).causes

@@ -284,15 +284,22 @@ def test_a_change_that_cuts_hosts_off_is_refused_unless_accepted(tmp_path: Path)
     (tmp_path / "mtu.yml").write_text(MTU)
     with Twin(design(tmp_path / "intent.yml"), state=tmp_path, base_port=0, configured=True):
         words = ("deploy", "mtu.yml", "--on", "twin", "--state", str(tmp_path), "--yes")
+        shown = commands.run(*words[:-1], "--waves", "show", cwd=tmp_path, timeout_s=60)
+        cuts = [line for line in shown.stdout.splitlines() if line.endswith(", and cuts off pod1-seg1-host[1-2]")]
+        assert [line.partition(":")[0] for line in cuts] == ["pod1-seg1-leaf[1-2]"]
         refused = commands.run(*words, cwd=tmp_path, timeout_s=60)
         assert refused.returncode == 2
         lines = refused.stderr.splitlines()
         assert len(lines) == 4
         assert lines[0].startswith(f"railfab: {LEAF}: its change interrupts forwarding (MTU of ")
-        assert "and cuts off pod1-seg1-host[1-2], which have no other path. End their jobs and add --accept" in lines[0]
+        assert "and cuts off pod1-seg1-host[1-2]. End their jobs and add --accept" in lines[0]
         assert lines[2].startswith(f"railfab: {OTHER_LEAF}: ")
         done = commands.run(*words, "--accept", "cut", "--no-gates", cwd=tmp_path, timeout_s=120)
         assert done.returncode == 0, done.stderr
+        back = ("rollback", "intent.yml", *words[2:], "--limit", LEAF, "--waves", "on")
+        assert f"railfab: {LEAF}: its change interrupts" in commands.run(*back, cwd=tmp_path, timeout_s=60).stderr
+        undone = commands.run(*back, "--accept", "cut", cwd=tmp_path, timeout_s=120)
+        assert undone.returncode == 0, undone.stderr
 
 
 def test_the_steps_of_a_deploy_name_every_kind(folder: Path) -> None:

@@ -10,7 +10,7 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchmarks.measured import machine
+from benchmarks.measured import hardware
 from tests.conftest import REPOSITORY
 from tests.kills.tally import Case, cases, table
 
@@ -42,7 +42,7 @@ def figures(every: list[Case]) -> str:
     failed = sum(case.result == "failed" for case in every)
     alone = sum(case.ending == "none" for case in every)
     head = f"{len(every):,} cases, {failed} failed, of {alone:,} the deploy ended well by itself; "
-    head += f"{began:%Y-%m-%d %H:%M} to {ended:%H:%M} UTC; {machine()}."
+    head += f"{began:%Y-%m-%d %H:%M} to {ended:%H:%M} UTC; {hardware()}."
     return f"{head}\n\n```text\n{table(every)}```\n"
 
 

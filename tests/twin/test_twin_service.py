@@ -55,6 +55,8 @@ from railfab.sim.fast_forward import FastForward
 from railfab.telemetry.targets import parse_share
 from railfab.topology import CabledPort
 from railfab.twin import Control, Twin, connect, running
+from railfab.twin.detached import found_twins
+from railfab.twin.files import claimed
 
 SRLINUX = platform("srlinux")
 CHANGE = ChangeName(deploy="20261122T093012.345Z-4f2a", user="kim", host="control1")
@@ -446,7 +448,11 @@ def test_a_twin_of_another_release_is_named_with_the_command_that_ends_it(tmp_pa
         (tmp_path / "pod64.twin.control.json").write_text(json.dumps({"url": url, "token": "x"}))
         with pytest.raises(EndpointError) as caught:
             connect(tmp_path, "pod64")
+        with claimed(tmp_path, "pod64"):
+            (tmp_path / "pod64.twin.control.json").write_text(json.dumps({"url": url, "token": "x"}))
+            (listed,) = found_twins(tmp_path)
         server.shutdown()
+    assert (listed.status, listed.problem) == (None, "of another release")
     assert str(caught.value) == (
         "pod64: its twin was started by another release of railfab. "
         f"Stop it with railfab twin stop --state {tmp_path}, and start it again."

@@ -9,6 +9,7 @@ import typer
 from typer.models import OptionInfo
 
 from railfab.cli import completion
+from railfab.cli.completion import CUT
 from railfab.cli.echo import echo
 from railfab.errors import RailfabError
 from railfab.findings import Code, DesignCode, Finding, HazardCode
@@ -98,13 +99,18 @@ AcceptOption = Annotated[
         "Continue although the design has errors with this code; repeatable.",
     ),
 ]
-CUT = "cut"
-"""Word of `--accept` for changes that cut hosts off."""
 
 
 def design_code_or_cut(word: str) -> DesignCode | str:
     """The code of a finding about a design, or `cut`. Raises RailfabError as `design_code` does."""
     return CUT if word == CUT else design_code(word)
+
+
+def cut(word: str) -> str:
+    """The word `cut`. Raises RailfabError for another one."""
+    if word == CUT:
+        return CUT
+    raise RailfabError(f"--accept {word}", "is nothing that this command asks about", f"Write --accept {CUT}")
 
 
 def design_codes(accept: Iterable[str] | None) -> list[DesignCode]:
@@ -116,9 +122,13 @@ AcceptOrCutOption = Annotated[
     list[str] | None,
     _option(
         design_code_or_cut,
-        completion.design_codes,
+        completion.design_codes_or_cut,
         "Continue although the design has errors with this code, or a change cuts hosts off (cut); repeatable.",
     ),
+]
+AcceptCutOption = Annotated[
+    list[str] | None,
+    _option(cut, completion.cut, "Continue although a change cuts hosts off (cut)."),
 ]
 AcceptFindingsOption = Annotated[
     list[str] | None,

@@ -15,6 +15,8 @@ from railfab.findings import DesignCode
 
 INTENTS = ("inventory/fabrics/*.yml", "labs/*/intent.yml")
 """Where intents are, below the working directory."""
+CUT = "cut"
+"""Word of `--accept` for changes that cut hosts off."""
 TERM = re.compile(r"[^,&!]*$")
 """The term of a limit that is being written."""
 
@@ -67,6 +69,16 @@ def export_formats(incomplete: str) -> list[tuple[str, str]]:
 def design_codes(incomplete: str) -> list[str]:
     """Codes of findings about a design."""
     return [code for code in DesignCode if code.startswith(incomplete)]
+
+
+def cut(incomplete: str) -> list[str]:
+    """The word that accepts that hosts are cut off."""
+    return [word for word in (CUT,) if word.startswith(incomplete)]
+
+
+def design_codes_or_cut(incomplete: str) -> list[str]:
+    """Codes of findings about a design, and `cut`."""
+    return [*design_codes(incomplete), *cut(incomplete)]
 
 
 def finding_codes(incomplete: str) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from railfab.cli.acceptance import CUT, AcceptOrCutOption, design_codes
+from railfab.cli.acceptance import AcceptOrCutOption, design_codes
 from railfab.cli.change import ChangeRun
 from railfab.cli.change_options import (
     ChangeOptions,
@@ -38,6 +38,7 @@ from railfab.cli.common import (
     stop_at_errors,
     uncollected,
 )
+from railfab.cli.completion import CUT
 from railfab.cli.configuration_files import configurations_of
 from railfab.cli.junit import JunitOption, JunitReport
 from railfab.endpoints import Endpoints

@@ -102,9 +102,7 @@ def _print(result: FabricDiagnosis) -> None:
         print_text(f"   next: {cause.next}", whole=True)
     for symptom in result.unexplained:
         print_text(("no cause known: ", "yellow"), _text(symptom))
-    for line in alike_as_one(
-        (name, problem if name in problem else f"{name}: {problem}") for name, problem in result.unread.items()
-    ):
+    for line in alike_as_one(result.unread.items()):
         print_text(("unknown: ", "yellow"), line)
     print_text(_verdict(result))
 

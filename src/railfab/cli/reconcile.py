@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from railfab.cli.acceptance import CUT, AcceptOrCutOption, design_codes
+from railfab.cli.acceptance import AcceptOrCutOption, design_codes
 from railfab.cli.change import ChangeRun
 from railfab.cli.change_options import (
     ChangeOptions,
@@ -35,6 +35,7 @@ from railfab.cli.common import (
     stop_at_errors,
     uncollected,
 )
+from railfab.cli.completion import CUT
 from railfab.cli.drift import drift_counts, read_drift
 from railfab.cli.junit import JunitOption, JunitReport, switch_cases
 from railfab.errors import Problems

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from railfab.cli.acceptance import AcceptCutOption
 from railfab.cli.change import ChangeRun
 from railfab.cli.change_options import (
     ChangeOptions,
@@ -57,6 +58,7 @@ def rollback(
     waves: WavesOption = Waves.OFF,
     stat: StatOption = False,
     full: FullOption = False,
+    accept: AcceptCutOption = None,
     junit: JunitOption = None,
     state: StateOption = STATE_DEFAULT,
     output: OutputOption = Output.TABLE,
@@ -66,7 +68,9 @@ def rollback(
     from railfab.deploy import Journal, is_snapshot, snapshot_target
 
     file = JunitReport("rollback", junit)
-    options = ChangeOptions(plan=plan, yes=yes, stat=stat, full=full, output=output, waves=waves, junit=file)
+    options = ChangeOptions(
+        plan=plan, yes=yes, stat=stat, full=full, output=output, waves=waves, accept_cut=bool(accept), junit=file
+    )
     fabric = design(intent)
     journal = Journal(state, fabric.intent.fabric)
     name_damaged(journal.deploys())

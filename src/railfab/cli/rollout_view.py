@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from threading import Lock, Timer
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import typer
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from railfab.app.wave_events import WaveEvents
     from railfab.deploy import ChangePlan, Outcome, Wave, WaveRisk
     from railfab.fabric import Design
+
+Value = TypeVar("Value", bound=Hashable)
 
 LATE_S = 30.0
 """Time after which a wave says which switches are done, and from then on each result as it comes [s]."""
@@ -44,9 +46,12 @@ def print_waves(fabric: Design, plan: ChangePlan, output: Output) -> None:
         for wave, risk in zip(plan.waves, risk_of(fabric, plan.waves), strict=True)
     ]
     print_table("", ("wave", "switches", "drained", "GPUs cut off", "fewer paths", "most lost"), rows)
-    interrupting = {name: change.reasons for name, change in plan.changes.items() if change.interrupts}
-    for reasons, names in _by_value(interrupting).items():
-        echo_line(f"{folded_all(names)}: interrupts forwarding ({listed(list(reasons))})")
+    interrupting = {
+        name: (change.reasons, change.cut_off) for name, change in plan.changes.items() if change.interrupts
+    }
+    for (reasons, hosts), names in _by_value(interrupting).items():
+        cuts = f", and cuts off {folded_all(hosts)}" if hosts else ""
+        echo_line(f"{folded_all(names)}: interrupts forwarding ({listed(list(reasons))}){cuts}")
 
 
 def most_lost(fabric: Design, plan: ChangePlan) -> str | None:
@@ -63,9 +68,9 @@ def _most_lost(*risks: WaveRisk) -> str | None:
     return None if most is None else f"{most.share:.0%} of {most.group}"
 
 
-def _by_value(reasons: Mapping[str, tuple[str, ...]]) -> dict[tuple[str, ...], list[str]]:
-    grouped: dict[tuple[str, ...], list[str]] = {}
-    for name, value in reasons.items():
+def _by_value(values: Mapping[str, Value]) -> dict[Value, list[str]]:
+    grouped: dict[Value, list[str]] = {}
+    for name, value in values.items():
         grouped.setdefault(value, []).append(name)
     return grouped
 

@@ -215,7 +215,7 @@ def show_status(
 def _row(found: FoundTwin) -> tuple[object, ...]:
     status = found.status
     if status is None:
-        return found.fabric, found.pid, "does not answer", None, None, None, None
+        return found.fabric, found.pid, found.problem, None, None, None, None
     up = sum(switch.running for switch in status.switches)
     ends = f"{status.sessions_up}/{status.sessions}"
     job = status.job or "-"

@@ -30,7 +30,7 @@ class PlannedChange:
     diff: unified; empty where only its digest is kept. diff_sha256, candidate_sha256: of the difference and of the new
     configuration. interrupts: whether it interrupts forwarding, for these reasons; a switch without sessions forwards
     nothing. drains: whether the switch is drained for it; not so where its configuration drains it already, or will, or
-    where a drain moves nothing. cut_off: hosts that have no other path meanwhile.
+    where a drain moves nothing. cut_off: hosts that lose the only way to one of their addresses meanwhile.
     """
 
     diff: str
@@ -94,7 +94,7 @@ class ChangePlan:
                 RailfabError(
                     name,
                     f"its change interrupts forwarding ({listed(list(change.reasons))}), and cuts off "
-                    f"{folded_all(change.cut_off)}, which have no other path",
+                    f"{folded_all(change.cut_off)}",
                     "End their jobs and add --accept cut, or name the scheduler in change.scheduler of the intent",
                 )
                 for name, change in self.changes.items()

@@ -247,7 +247,7 @@ class Rollout:
     def _flowing(self, drained: Sequence[str]) -> Mapping[str, float]:
         """What still flows through drained switches at the end of the wait. Raises GateStop where it cannot be read.
 
-        The traffic of hosts that have no other path stays: of these the scheduler knows, or the operator accepts it.
+        The traffic of hosts that a switch cuts off stays: the scheduler knows of them, or the operator accepts it.
         """
         emptied = [name for name in drained if not self.plan.changes[name].cut_off]
         if self.settings.until_idle is None:

@@ -41,15 +41,15 @@ def diagnose(seen: Observations, words: Mapping[str, str], at_s: float) -> Fabri
     """
     symptoms = shown.symptoms_of(seen)
     candidates = tuple(_unexplained_by_others(seen, tuple(_candidates(seen, symptoms))))
-    of_symptoms = ranked(seen, candidates, symptoms, words)
+    named = ranked(seen, candidates, symptoms, words)
     return FabricDiagnosis(
         fabric=seen.fabric.intent.fabric,
         at_s=at_s,
         window_s=round(max(seen.window.seconds.values(), default=0.0), 3),
-        healthy=not (of_symptoms or symptoms or seen.unknown),
-        causes=of_symptoms,
+        healthy=not (named or symptoms or seen.unknown),
+        causes=named,
         symptoms=symptoms,
-        unexplained=unexplained(symptoms, of_symptoms),
+        unexplained=unexplained(symptoms, named),
         unread=seen.unknown,
         switches=len(seen.fabric.models),
         read=len(seen.inspected),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Self
 
 
 class SymptomKind(StrEnum):
@@ -41,6 +42,10 @@ class EvidenceKind(StrEnum):
     HISTORY = "history"
 
 
+JOB = "job "
+"""What a job's name follows where the name of a host would stand."""
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class FaultPlace:
     """A switch, one of its interfaces, or a host. Names that are empty are not said."""
@@ -51,6 +56,15 @@ class FaultPlace:
 
     def __str__(self) -> str:
         return " ".join(filter(None, (self.switch, self.interface))) or self.host
+
+    @classmethod
+    def of_job(cls, job: str) -> Self:
+        """The place of what concerns a job, which is in no place of the fabric."""
+        return cls(host=f"{JOB}{job}")
+
+    @property
+    def is_job(self) -> bool:
+        return self.host.startswith(JOB)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

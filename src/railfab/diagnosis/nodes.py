@@ -23,7 +23,7 @@ def switch_causes(seen: Observations) -> Iterator[CandidateCause]:
         else:
             code = _silent_code(seen, name)
         if code == "management-access" and name not in seen.unread:
-            continue  # nobody has tried
+            continue  # its configuration was not asked for
         yield CandidateCause(code=code, places=(FaultPlace(name),), evidence=evidence)
 
 

@@ -99,16 +99,17 @@ class Observations:
 
     @cached_property
     def unknown(self) -> Mapping[str, str]:
-        """What is not known of switches, and why: those that were not read, and those without a new sample.
+        """What is not known of switches, a line with its name each: those not read, and those without a new sample.
 
         A switch that the collector cannot reach is no unknown one: that it is silent is known.
         """
         names = self.fabric.models.keys()
-        not_read = {name: f"{name}: {NOT_READ}" for name in sorted(names - self.inspected.keys())}
+        not_read = dict.fromkeys(sorted(names - self.inspected.keys()), NOT_READ)
         seen = {series.device for reading in self.window.readings for series in reading.values}
         without = sorted(names - self.sampled - self.silent)
-        not_sampled = {name: f"{name}: {NOT_NEW if name in seen else NO_SERIES}" for name in without}
-        return {**not_read, **not_sampled, **{name: str(error) for name, error in self.unread.items()}}
+        not_sampled = {name: NOT_NEW if name in seen else NO_SERIES for name in without}
+        reasons = {**not_read, **not_sampled, **{name: str(error) for name, error in self.unread.items()}}
+        return {name: why if name in why else f"{name}: {why}" for name, why in reasons.items()}
 
     @cached_property
     def session_ports(self) -> Mapping[PortName, PortName]:

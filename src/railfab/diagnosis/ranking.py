@@ -86,14 +86,18 @@ def _explained(seen: Observations, candidate: CandidateCause, symptoms: Iterable
     known = causes()[candidate.code]
     near = None if known.reach is Reach.FABRIC else _near(seen, candidate.places, known.reach)
     for symptom in symptoms:
-        if symptom.kind is SymptomKind.ALERT:
-            is_effect, is_anywhere = True, not symptom.place.switch
-        else:
-            is_effect, is_anywhere = symptom.kind in known.effects, symptom.kind in JOBS
-        if is_effect and (
-            near is None or is_anywhere or _is_near(symptom.place, near, candidate.switches, known.reach)
+        place = symptom.place
+        if _is_effect(symptom, known) and (
+            near is None or place.is_job or _is_near(place, near, candidate.switches, known.reach)
         ):
             yield symptom
+
+
+def _is_effect(symptom: Symptom, known: KnownCause) -> bool:
+    """Whether a cause has symptoms of this kind; it has alerts of its places, and of jobs if it slows them down."""
+    if symptom.kind is not SymptomKind.ALERT:
+        return symptom.kind in known.effects
+    return not JOBS.isdisjoint(known.effects) if symptom.place.is_job else symptom.place != FaultPlace()
 
 
 def _near(seen: Observations, places: Collection[FaultPlace], reach: Reach) -> frozenset[FaultPlace]:
@@ -149,7 +153,7 @@ def _shown(places: Sequence[FaultPlace]) -> Iterator[FaultPlace]:
 
 
 def _is_recent(began: str) -> bool:
-    """Whether a time of a record, which may be damaged, is shortly before."""
+    """Whether a time of a record, which may be damaged, is near now by the clock of this machine, before or after."""
     try:
         return abs(datetime.now(UTC) - datetime.fromisoformat(began)) < RECENT_DEPLOY
     except (TypeError, ValueError):

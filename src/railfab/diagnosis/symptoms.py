@@ -186,8 +186,9 @@ def _alerts(seen: Observations) -> Iterator[Symptom]:
     """Alerts that fire in the Prometheus from which the telemetry comes; a collector has none."""
     for series, fires in seen.window.latest(ALERTS):
         if fires and series["alertstate"] == "firing":
-            job = f"job {series['job_id']}" if series["job_id"] else ""
-            place = FaultPlace(series.device, series["interface"], series["host"] or job)
+            place = FaultPlace(series.device, series["interface"], series["host"])
+            if place == FaultPlace() and series["job_id"]:
+                place = FaultPlace.of_job(series["job_id"])
             text = f"has the alert {series['alertname']}"
             yield Symptom(kind=SymptomKind.ALERT, place=place, text=text, value=series["severity"])
 
@@ -201,7 +202,7 @@ def _jobs(seen: Observations) -> Iterator[Symptom]:
     for job in sorted(running):
         steps, ideal_s = most[STEP_COUNT].get(job, 0.0), most[IDEAL].get(job, 0.0)
         taken_s = most[STEP_SUM].get(job, 0.0)
-        place = FaultPlace(host=f"job {job}")
+        place = FaultPlace.of_job(job)
         if not steps and longest_s > STALLED_S and _usual_step_s(seen, job) * 3 < longest_s:
             yield Symptom(kind=SymptomKind.JOB_STALLED, place=place, text=f"has ended no step for {longest_s:.0f} s")
         elif steps and ideal_s and taken_s > limit * ideal_s:

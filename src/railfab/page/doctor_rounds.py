@@ -22,11 +22,6 @@ AGAIN_AFTER_S = 30.0
 WINDOW_S = 20.0
 
 
-def name_first(name: str, why: str) -> str:
-    """Why a switch is unknown, with its name."""
-    return why if name in why else f"{name}: {why}"
-
-
 class DoctorRounds:
     """Runs a diagnosis when it is asked for, one at a time. diagnose: takes the window [s]; raises RailfabError."""
 
@@ -55,7 +50,7 @@ class DoctorRounds:
         document, problem = None, ""
         try:
             diagnosis = self._diagnose(self._window_s)
-            lines = alike_as_one((name, name_first(name, why)) for name, why in diagnosis.unread.items())
+            lines = alike_as_one(diagnosis.unread.items())
             document = {**asdict(diagnosis), "unread": list(lines)}
         except RailfabError as error:
             problem = str(error)

@@ -29,6 +29,10 @@ METRICS_WITHIN_S = 5.0
 """Less than Prometheus waits for a scrape."""
 
 
+class OtherReleaseError(EndpointError):
+    """A twin was started by another release of railfab, and does not answer as this one's do."""
+
+
 @dataclass(frozen=True, slots=True)
 class Control:
     """A client of a running twin. url: without a slash at its end. state: the directory with the twin's files."""
@@ -44,14 +48,14 @@ class Control:
         return f"{self.url}/metrics"
 
     def status(self) -> TwinStatus:
-        """The status. Raises EndpointError of a twin that an earlier or a later release of railfab has started."""
+        """The status. Raises OtherReleaseError for a twin that an earlier or a later release of railfab has started."""
         document = self._call("GET", "/status")
         try:
             return TwinStatus.from_json(document)
         except (KeyError, TypeError, ValueError):
             stop = f"railfab twin stop{state_option(self.state)}"
             problem = "its twin was started by another release of railfab"
-            raise EndpointError(self.fabric, problem, f"Stop it with {stop}, and start it again") from None
+            raise OtherReleaseError(self.fabric, problem, f"Stop it with {stop}, and start it again") from None
 
     def flows_through(self, node: str, interface: str) -> tuple[PassingFlow, ...]:
         """The flows that are under way and leave by a port now."""

@@ -16,7 +16,7 @@ from pathlib import Path
 from railfab.endpoints import make_folder, state_option
 from railfab.errors import EndpointError, LabError
 from railfab.findings import DesignCode
-from railfab.twin.control import connect, not_running
+from railfab.twin.control import OtherReleaseError, connect, not_running
 from railfab.twin.files import TwinFiles, claimed, twin_files
 from railfab.twin.status import TwinStatus
 
@@ -28,11 +28,14 @@ LOCK = ".twin.lock"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundTwin:
-    """A twin of a state directory. status: None when it does not answer, as while it starts."""
+    """A twin of a state directory. status: None when it does not answer, as while it starts, or not as this release
+    does; problem says which.
+    """
 
     fabric: str
     pid: int
     status: TwinStatus | None
+    problem: str
 
 
 def twin_command(
@@ -65,7 +68,7 @@ def start_detached(command: Sequence[str], state: Path, fabric: str, intent: byt
     with ExitStack() as unless_reached:
         unless_reached.callback(_end, process)
         while process.poll() is None:
-            status = _status(state, fabric)
+            status = _twin(state, fabric, process.pid).status
             if status is not None and status.pid == process.pid:
                 unless_reached.pop_all()
                 return status
@@ -113,17 +116,18 @@ def found_twins(state: Path, fabric: str | None = None) -> list[FoundTwin]:
     """The running twins of a state directory, or the one of a fabric, by name."""
     names = sorted(path.name.removesuffix(LOCK) for path in state.glob(f"*{LOCK}"))
     holders = {name: _holder(twin_files(state, name)) for name in names if fabric in (None, name)}
-    return [
-        FoundTwin(fabric=name, pid=pid, status=_status(state, name)) for name, pid in holders.items() if pid is not None
-    ]
+    return [_twin(state, name, pid) for name, pid in holders.items() if pid is not None]
 
 
-def _status(state: Path, fabric: str) -> TwinStatus | None:
-    """The status of a twin; None when it does not answer."""
+def _twin(state: Path, fabric: str, pid: int) -> FoundTwin:
+    status, problem = None, ""
     try:
-        return connect(state, fabric).status()
+        status = connect(state, fabric).status()
+    except OtherReleaseError:
+        problem = "of another release"
     except EndpointError:
-        return None
+        problem = "does not answer"
+    return FoundTwin(fabric=fabric, pid=pid, status=status, problem=problem)
 
 
 def stop(state: Path, found: FoundTwin) -> None:

@@ -1,5 +1,6 @@
 """A roll-out on switches of real FRR that something happens to at a step of its journal: it is killed, its connections
-are lost, a switch freezes or reboots, the disk of its client is full. `--resume` makes it whole, `--abort` undoes it.
+are cut or lost, a switch freezes or reboots, the disk of its client is full. With `--resume` it is made whole, and with
+`--abort` undone.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from tests.lab.fabrics import lab_plan, small_intent
 from railfab.endpoints import load_endpoints, read_credentials
 from railfab.fabric import design
 from railfab.lab import LabPlan, backend
-from railfab.lab.netns import runtime
+from railfab.lab.netns import runtime, ssh_servers
+from railfab.lab.netns.lifecycle import start_ssh_servers
 from railfab.platforms import platform
 from railfab.platforms.frr.reload_output import with_sorted_prefix_lists
 
@@ -30,7 +32,7 @@ SPINE = "pod1-spine1"
 CHANGES = {"bfd": "bfd: {interval_ms: 400}", "aggregates": "bgp: {aggregate_hosts: true}"}
 """Changes of the profile: one that interrupts nothing, and one before which switches are drained."""
 EVENTS = (
-    *("kill", "connection lost", "switch hangs", "reboot"),
+    *("kill", "connection cut", "connection lost", "switch hangs", "reboot"),
     *("disk of the client full", "disk of a switch full"),
 )
 
@@ -73,6 +75,7 @@ class LabSite(RolloutSite):
             event.name: event
             for event in (
                 KILL,
+                Event("connection cut", lambda _: self._restart_servers()),
                 Event(
                     "connection lost",
                     lambda _: self._link("down"),
@@ -90,6 +93,14 @@ class LabSite(RolloutSite):
                 full("a switch", runtime.RUNTIME),
             )
         }
+
+    def _restart_servers(self) -> None:
+        """End the SSH servers of all switches, with their connections, and start them again."""
+        for name in self.names:
+            for pid, _, command in self.lab.processes(name):
+                if ssh_servers.__name__ in command:
+                    os.kill(pid, signal.SIGKILL)
+        start_ssh_servers(self.plan.place, self.lab.state, self.lab.state.switches())
 
     def _link(self, state: str) -> None:
         for name in self.names:

@@ -58,9 +58,9 @@ class Gate(Protocol):
 SIMULATED = "fabric_twin_simulated_seconds_total"
 UPDATED = "fabric_collector_last_update_timestamp_seconds"
 CLOCKS = (SIMULATED, UPDATED)
+"""Metrics of the time of samples, which every reading has of the switches that are asked for."""
 NOT_OF_SERIES = ("fabric", "__name__")
 """Labels that tell no two series of a fabric apart."""
-"""Metrics of the time of samples, which every reading has of the switches that are asked for."""
 
 
 @dataclass(frozen=True, slots=True)
