@@ -90,6 +90,11 @@ def _faketime() -> str | None:
     return None if shutil.which("faketime") else "needs faketime; run: sudo make lab-deps"
 
 
+def _node_exporter() -> str | None:
+    there = shutil.which("prometheus-node-exporter")
+    return None if there else "needs prometheus-node-exporter; run: sudo make lab-deps"
+
+
 def _kafka() -> str | None:
     if not any(Path(os.environ.get("RAILFAB_KAFKA_JARS", "/nowhere")).glob("kafka_*.jar")):
         return "needs the jars of a Kafka broker; set RAILFAB_KAFKA_JARS (tests/README.md says how to get them)"
@@ -119,6 +124,7 @@ NEEDS: dict[str, Callable[[], str | None]] = {
     "lldp": _lldp,
     "browser": _browser,
     "faketime": _faketime,
+    "node_exporter": _node_exporter,
     "kafka": _kafka,
     "oracle": _oracle,
     "gnmic": _gnmic,

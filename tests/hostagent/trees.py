@@ -140,6 +140,10 @@ def write_interface(tree: HostTree, interface: str, *, rate_gbps: float) -> None
         (tree.device(interface) / f"{kind}_link_width").write_text("16\n")
     rdma = next((tree.device(interface) / "infiniband").iterdir())
     (rdma / "node_type").write_text("1: CA\n")
+    port = {"state": "4: ACTIVE", "phys_state": "5: LinkUp", "rate": f"{rate_gbps:g} Gb/sec (4X NDR)"}
+    device = {"board_id": "MT_0000000838", "fw_ver": "28.39.1002", "hca_type": "MT4129"}
+    for name, text in {**port, **{f"../../{name}": text for name, text in device.items()}}.items():
+        (tree.rdma(interface) / name).write_text(f"{text}\n")
     tree.captured("x").parent.mkdir(exist_ok=True)
     fec = f"FEC parameters for {interface}:\nSupported/Configured FEC encodings: Auto RS\nActive FEC encoding: RS\n"
     tree.captured("ethtool", "--show-fec", interface).write_text(fec)

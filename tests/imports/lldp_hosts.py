@@ -87,12 +87,17 @@ for pid in /run/*.pid; do
     lldpcli -u "/run/$node.sock" configure lldp tx-interval 1 >/dev/null
 done
 {waits}
+{after}
 """
 
 
-def neighbors_of_real_lldpd(folder: Path, cables: Cables) -> None:
-    """Write what lldpd on each host shows of these cables, which are veth pairs between namespaces."""
+def neighbors_of_real_lldpd(folder: Path, cables: Cables, after: str = "") -> None:
+    """Write what lldpd on each host shows of these cables, which are veth pairs between namespaces.
+
+    after: lines of a shell that runs then; $1 is the folder, and /run has NODE.pid and the socket NODE.sock.
+    """
     script = NEIGHBORS.replace("{cables}", "\n".join(_links(cables))).replace("{waits}", "\n".join(_waits(cables)))
+    script = script.replace("{after}", after)
     command = ["unshare", "--net", "--uts", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
     subprocess.run([*command, "sh", "-c", script, "sh", str(folder)], check=True, timeout=120, capture_output=True)
     for log in folder.glob("*.log"):
