@@ -1,6 +1,7 @@
 """Laws of gNMI path texts."""
 
 import pytest
+from google.protobuf.message import DecodeError
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,6 +30,20 @@ def test_text_of_a_path_parses_back_to_the_path(path: tuple[Element, ...]) -> No
 def test_protobuf_and_text_are_two_forms_of_one_path(path: tuple[Element, ...]) -> None:
     written = paths.to_text_elements(path)
     assert paths.to_text(paths.to_proto(written)) == written == paths.canonical(written)
+
+
+@given(step_tuples, text | st.just(""), st.integers(0, 400))
+def test_a_path_is_read_from_its_bytes_as_from_its_message(path: tuple[Element, ...], origin: str, length: int) -> None:
+    """With an origin, or a long step, it is no mere row of short elements."""
+    message = paths.to_proto(paths.to_text_elements((*path, Element("n" * length)) if length else path))
+    message.origin = origin
+    assert paths.wire_elements(message.SerializeToString()) == paths.proto_elements(message)
+
+
+@pytest.mark.parametrize("raw", [b"\x1a", b"\x1a\x05\x0a\x01a", b"\x1a\x80\x01", b"\x1a\x03\x0a\x01\xff"])
+def test_bytes_that_are_no_path_are_refused(raw: bytes) -> None:
+    with pytest.raises((DecodeError, UnicodeDecodeError)):
+        paths.wire_elements(raw)
 
 
 @given(step_tuples, st.integers(0, 5))

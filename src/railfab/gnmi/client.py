@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
@@ -192,18 +193,9 @@ class GnmiClient:
         self, paths: Sequence[str], encoding: int = JSON_IETF, target: str = ""
     ) -> list[messages.Notification]:
         """The same as the target sends it. target: in the prefix of the request, in place of the endpoint's."""
-        subscriptions = [messages.Subscription(path=to_proto(path)) for path in paths]
-        requested = self._addressed(
-            messages.SubscriptionList(
-                subscription=subscriptions, mode=messages.SubscriptionList.ONCE, encoding=encoding
-            )
-        )
-        if target:
-            requested.prefix.target = target
+        request = _once(tuple(paths), encoding, target or self._endpoint.gnmi_target or "")
         notifications: list[messages.Notification] = []
-        async with aclosing(
-            self._stream(messages.SubscribeRequest(subscribe=requested), self._call_timeout_s)
-        ) as stream:
+        async with aclosing(self._stream(request, self._call_timeout_s)) as stream:
             async for response in stream:
                 if response.sync_response:
                     return notifications
@@ -283,6 +275,18 @@ class GnmiClient:
 
     def _error(self, error: grpc.aio.AioRpcError, method: str) -> DeviceError:
         return self._callee.refusal(_status(error), method)
+
+
+@lru_cache(maxsize=64)
+def _once(paths: tuple[str, ...], encoding: int, target: str) -> messages.SubscribeRequest:
+    """The request of the values at these paths now, the same for every switch."""
+    subscriptions = [messages.Subscription(path=to_proto(path)) for path in paths]
+    wanted = messages.SubscriptionList(
+        subscription=subscriptions, mode=messages.SubscriptionList.ONCE, encoding=encoding
+    )
+    if target:
+        wanted.prefix.target = target
+    return messages.SubscribeRequest(subscribe=wanted)
 
 
 async def _written(call: Any, request: messages.SubscribeRequest) -> bool:

@@ -22,6 +22,8 @@ SHARED_PATHS = 1 << 16
 """Paths that are kept for all targets, so that each is read once and not once a switch."""
 MOST_SHARED = 1 << 9
 """Longest path of these, and longest step that is kept [bytes, or characters of names and keys]."""
+ELEM, LONG = 0x1A, 0x80
+"""Tag of a step in the message Path (field 3), and the size from which on it takes a second byte."""
 SHARED_TEXTS = 1 << 10
 _ORIGIN = re.compile(r"^([A-Za-z_][\w.-]*):(?=/)")
 _PREFIX = re.compile(r"^[A-Za-z_][\w.-]*:(?=[A-Za-z_*{])")
@@ -67,6 +69,17 @@ def wire_elements(raw: bytes) -> tuple[Element, ...]:
 
 @lru_cache(maxsize=SHARED_PATHS)
 def _of_wire(raw: bytes) -> tuple[Element, ...]:
+    """The steps, cut out of the bytes where these hold nothing but short elements, as those of switches do."""
+    steps, start, end = [], 0, len(raw)
+    while start < end:
+        if raw[start] != ELEM or start + 1 == end or (size := raw[start + 1]) >= LONG or start + 2 + size > end:
+            return _of_any_wire(raw)
+        steps.append(_from_proto(raw[start + 2 : start + 2 + size]))
+        start += 2 + size
+    return tuple(steps)
+
+
+def _of_any_wire(raw: bytes) -> tuple[Element, ...]:
     from railfab.gnmi import messages
 
     return proto_elements(messages.Path.FromString(raw))

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from getpass import getuser
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests import commands
@@ -25,6 +26,12 @@ from railfab.device import DeviceModel
 from railfab.endpoints import Endpoint
 from railfab.errors import CommitRefused
 from railfab.platforms import Pending
+from railfab.platforms.cumulus import switch_changes as nvue_changes
+from railfab.platforms.cumulus.revisions import NvueRevisions
+from railfab.platforms.session import Verb
+from railfab.platforms.shared.change_tokens import change_token
+from railfab.platforms.sonic import switch_changes as sonic_changes
+from railfab.platforms.sonic.switch_changes import CONFIRMED
 from railfab.twin import SwitchOperation, Twin
 
 TIMEOUT_S = 150
@@ -62,6 +69,40 @@ def committed(steps: list[str]) -> bool:
 
 def after(number: int) -> Callable[[list[str]], bool]:
     return lambda steps: len(steps) == number
+
+
+def saved_before_its_end(session: Any, system: str) -> None:
+    """Do of a confirmation what comes before the files of the change are removed, as a client that dies then has."""
+    match system:
+        case "nxos":
+            session._said("confirm")
+            session._act("save")
+        case "cumulus":
+            session._run(nvue_changes.confirming_script(session._commands))
+        case "sonic":
+            token = change_token(name("first"))
+            script = sonic_changes.confirming_script(token, session._commands, waits=True)
+            session._run(script.partition(f" && {sonic_changes.ending_script(CONFIRMED, token)}")[0])
+
+
+@pytest.mark.parametrize("system", ["nxos", "cumulus", "sonic"], indirect=True)
+def test_a_change_that_was_saved_and_not_ended_is_reverted_for_the_next_boot_too(
+    twin: Twin, leaf: Endpoint, model: DeviceModel, system: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cumulus Linux without auto-save, with which a revert is saved as each change is."""
+    switch = twin._switches[LEAF]
+    monkeypatch.setattr(NvueRevisions, "auto_save", False)
+    with opened(leaf) as session:
+        session.operate(Verb.SAVE)
+        before = switch.running(), switch.startup()
+        session.commit(session.stage(rendered(model)), name("first"), WITHIN_S)
+        saved_before_its_end(session, system)
+    assert switch.startup() == switch.running() != before[0]
+    with opened(leaf) as session:
+        session.revert(name("first"))
+        assert session.running().pending is None
+    assert (switch.running(), switch.startup()) == before
+    assert left_behind(leaf) == ""
 
 
 @dataclass(frozen=True)

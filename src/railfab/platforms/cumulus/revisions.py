@@ -47,6 +47,9 @@ class NvueRevisions:
     applied: newest last. A timed change is saved when it is confirmed.
     """
 
+    auto_save = True
+    """Whether a revision that is applied boots, too: the default since 5.9."""
+
     def __init__(self, device: VirtualDevice) -> None:
         self._device = device
         self._lock = RLock()
@@ -95,12 +98,13 @@ class NvueRevisions:
             self._check(number, candidate)
             if within_s is None:
                 self._device.replace(candidate)
-                self._device.save()
+                if self.auto_save:
+                    self._device.save()
             else:
                 self.timed.commit(candidate, str(number), within_s)
             if is_pending:
                 del self._pending[user]
-            return self._note(number, user=user, message=message, saved=within_s is None)
+            return self._note(number, user=user, message=message, saved=within_s is None and self.auto_save)
 
     def confirm(self) -> bool:
         """Keep and save the change that waits; whether there was one."""

@@ -149,11 +149,15 @@ class CumulusSession:
         if words_of(parts[2]) == current.record["armed"]:
             self._give_up(change, f"did not stop its timer ({_failure(parts[0]) or 'no reason'})")
         if parts[1].lstrip().startswith("Error: "):
-            self._give_up(change, f"cannot save the change ({_failure(parts[1])})")
+            self._give_up(change, f"cannot save the change ({_failure(parts[1])})", is_saved=False)
         self._run(switch_changes.ending_script(CONFIRMED, token), shell=shell)
 
     def revert(self, change: ChangeName) -> None:
         """Restore what ran before a change that is pending; remove the record of one that is over."""
+        self._restore(change)
+
+    def _restore(self, change: ChangeName, *, is_saved: bool = True) -> None:
+        """Revert a change. is_saved: whether one that was being confirmed may be what boots."""
         current, running = self._read_tree()
         record = current.change(revision(running))
         if record is None or record.name != change:
@@ -166,6 +170,8 @@ class CumulusSession:
             if self._digest() != record.before:
                 problem = "cannot restore what ran before the change"
                 raise DeviceError(self._name, problem, "Find the revision in `nv config history`, and apply it")
+            if record.state == CONFIRMING and is_saved:
+                self._save()
         self._run(f"{self._commands['detach']}; {switch_changes.ending_script(REVERTED, change_token(change))}")
 
     def observe(self, *, resolved: bool = True) -> Observed:
@@ -250,9 +256,16 @@ class CumulusSession:
             problem = "has settings of root that are not applied"
             raise CommitRefused(self._name, problem, "Run `sudo nv config apply` or `sudo nv config detach` on it")
 
-    def _give_up(self, change: ChangeName, why: str) -> None:
+    def _save(self) -> None:
+        """Have the switch boot what it runs. Raises DeviceError."""
+        said = self._run(f"{self._commands['save']} 2>&1 < /dev/null", within_s=CHANGE_WITHIN_S).out
+        if said.lstrip().startswith("Error: "):
+            problem = f"runs its former configuration, and does not save it ({_failure(said)})"
+            raise DeviceError(self._name, problem, "Run `nv config save` on it")
+
+    def _give_up(self, change: ChangeName, why: str, *, is_saved: bool = True) -> None:
         """Revert a change, and raise CommitRefused."""
-        self.revert(change)
+        self._restore(change, is_saved=is_saved)
         raise CommitRefused(self._name, without_secrets(why), "Correct it; the switch runs its former configuration")
 
     def _digest(self) -> str:

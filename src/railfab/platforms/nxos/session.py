@@ -267,6 +267,11 @@ class NxosSession:
         new, old = (self._said("show_file", file=file) for file in (made.new, made.old))
         return is_nearer(running, new, old)
 
+    def _is_saved(self, made: ChangeFiles) -> bool:
+        """Whether a change is what boots: it was confirmed, and its files were not removed yet."""
+        startup = self._said("saved")
+        return bool(_VERSION.search(startup)) and self._is_applied(_HEADER.sub("", startup).strip() + "\n", made)
+
     def _undo(self, made: ChangeFiles) -> None:
         """Return to the configuration before a change, as its timer would, or by its checkpoint; remove its files."""
         if self._is_applied(self._text(), made):
@@ -276,6 +281,8 @@ class NxosSession:
                 if RETURNED not in said:
                     problem = f"does not return to its former configuration ({_reason(said)})"
                     raise CommitRefused(self._name, problem, "Wait for the end of its timer")
+        if self._is_saved(made):
+            self._act("save")
         self._delete(made.new, made.old)
         self._committed = None
 

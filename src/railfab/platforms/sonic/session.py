@@ -148,7 +148,7 @@ class SonicSession:
         """Restore the checkpoint of a pending change; nothing when it is not pending."""
         record = self._read().change
         if record is not None and record.name == change:
-            self._revert(change_token(change))
+            self._revert(change_token(change), is_saved=record.state == CONFIRMING)
 
     def observe(self, *, resolved: bool = True) -> Observed:
         """The live state. Raises DeviceError, naming a command that does not answer."""
@@ -246,10 +246,13 @@ class SonicSession:
         self._revert(token)
         raise CommitRefused(self._name, why, "Correct it; the switch runs its former configuration")
 
-    def _revert(self, token: str) -> None:
-        """Stop the timer and restore the checkpoint. Raises DeviceError where the switch cannot."""
+    def _revert(self, token: str, *, is_saved: bool = False) -> None:
+        """Stop the timer and restore the checkpoint. is_saved: whether the change may be what boots.
+
+        Raises DeviceError where the switch cannot.
+        """
         disarm = [self._commands["disarm"].format(unit=unit) for unit in (UNIT, GUARD)]
-        script = "; ".join([*disarm, switch_changes.reverting_script(token, self._commands)])
+        script = "; ".join([*disarm, switch_changes.reverting_script(token, self._commands, saves=is_saved)])
         result = self._run(script, within_s=CHANGE_WITHIN_S)
         record = self._read().change
         if record is not None and record.name is not None and change_token(record.name) == token:

@@ -145,14 +145,15 @@ def _release(text: str) -> str:
     return line.partition(":")[2].strip().strip("'\"")
 
 
-def reverting_script(token: str, commands: Mapping[str, str]) -> str:
+def reverting_script(token: str, commands: Mapping[str, str], *, saves: bool = False) -> str:
     """Shell commands that restore the checkpoint of a change and remove what it has left on the switch.
 
-    A change that was interrupted before its checkpoint has changed nothing.
+    A change that was interrupted before its checkpoint has changed nothing. saves: also for the next boot.
     """
     rollback, forget = (commands[verb].format(name=token) for verb in ("rollback", "forget"))
     without = f"test ! -e {CHECKPOINTS}/{token}{SUFFIX}"
-    return f"{rollback} || {rollback} || {without} && {ending_script(REVERTED, token)} && {forget}"
+    steps = (without, *((commands["save"],) if saves else ()), ending_script(REVERTED, token), forget)
+    return f"{rollback} || {rollback} || {' && '.join(steps)}"
 
 
 def applying_script(token: str, revision: str, within_s: int, commands: Mapping[str, str]) -> str:
