@@ -23,7 +23,7 @@ def _filled(expr: str) -> str:
 
 PANELS = {name: [panel for panel in document["panels"] if "targets" in panel] for name, document in DOCUMENTS.items()}
 QUERIES = [_filled(query) for board in BOARDS.values() for query in board_queries(board)]
-OWN = ("fabric_collector_", "fabric_configuration_", "fabric_twin_", "training_")
+OWN = ("fabric_collector_", "fabric_configuration_", "fabric_twin_", "roce_nic_", "training_")
 """Metrics of railfab's own processes, and of jobs."""
 EXPRESSIONS = [*(rule.expr for rule in RECORDING), *(alert.expr for alert in ALERTS), *QUERIES]
 

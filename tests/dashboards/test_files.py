@@ -130,4 +130,10 @@ def test_prometheus_needs_no_extra(tmp_path: Path) -> None:
         "from railfab.dashboards import Scrape, prometheus_files; print(*prometheus_files(Scrape()))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
-    assert done.stdout.split() == ["alertmanager.yml", "prometheus.yml", "rules/recording.yml", "rules/alerts.yml"]
+    assert done.stdout.split() == [
+        "alertmanager.yml",
+        "prometheus.yml",
+        "rules/recording.yml",
+        "rules/adopted.yml",
+        "rules/alerts.yml",
+    ]

@@ -53,7 +53,7 @@ def _promtool(*arguments: str, cwd: Path) -> None:
 
 
 def test_promtool_accepts_the_rules(prometheus: Path) -> None:
-    _promtool("check", "rules", "rules/recording.yml", "rules/alerts.yml", cwd=prometheus)
+    _promtool("check", "rules", "rules/recording.yml", "rules/adopted.yml", "rules/alerts.yml", cwd=prometheus)
 
 
 def test_promtool_accepts_the_configuration_and_finds_the_rules_beside_it(prometheus: Path) -> None:

@@ -51,7 +51,7 @@ def test_the_commands_of_a_page_parse(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_metrics_that_a_page_names_exist(name: str) -> None:
-    named = set(re.findall(r"\b(?:fabric|training)_[a-z_]+\b", (FOLDER / f"{name}.md").read_text()))
+    named = set(re.findall(r"\b(?:fabric|training|roce_nic)_[a-z_]+\b", (FOLDER / f"{name}.md").read_text()))
     recorded = {part for record in RECORDED for part in record.split(":")}
     known = {name.removesuffix(f"_{end}") for name in EXPOSED for end in ("bucket", "sum", "count")}
     assert named <= EXPOSED.keys() | recorded | known

@@ -84,8 +84,9 @@ def test_series_have_the_labels_and_the_help_of_the_catalogue(tree) -> None:
 
 
 def test_every_metric_of_nics_is_exposed_for_some_driver(tree) -> None:
+    """Lost settings with a state: see below."""
     exposed = {name for model in MODELS for name, _, _ in values(agent_of(tree(model)).exposed())}
-    assert exposed == {name for name in CATALOGUE if name.startswith("roce_nic_")}
+    assert exposed | {"roce_nic_settings_lost"} == {name for name in CATALOGUE if name.startswith("roce_nic_")}
 
 
 def test_counters_are_read_for_each_exposition_and_left_to_another_exporter_by_default(tree) -> None:
@@ -185,3 +186,108 @@ def test_the_page_names_every_option() -> None:
 
     page = (Path(__file__).parents[2] / "docs" / "agent.md").read_text()
     assert {f"`--{name}" for name in HELP} <= set(re.findall(r"`--[a-z]+", page))
+
+
+BOOT_ID = "/proc/sys/kernel/random/boot_id"
+PFC_ON, PFC_OFF = "enabled     0   0   0   1", "enabled     0   0   0   0"
+
+
+class Rebooted:
+    """A host whose agent is started anew each time, and keeps its state."""
+
+    def __init__(self, host: HostTree, state: Path) -> None:
+        self.host, self.state = host, state
+        self.qos = host.captured("mlnx_qos", "-i", "enp2s0")
+
+    def boot(self, number: int) -> None:
+        self.host.write(BOOT_ID, f"00000000-0000-4000-8000-{number:012}")
+
+    def lost(self) -> tuple[float | None, list[str]]:
+        """Lost settings of the second rail, and the faults."""
+        agent = Agent(json.loads(self.host.data.read_text()), "host1", host_system(self.host.root), state=self.state)
+        faults = list(agent.check().faults)
+        return values(agent.exposed()).get(("roce_nic_settings_lost", "rail2-p0", "")), faults
+
+
+@pytest.fixture
+def rebooted(tree, tmp_path: Path) -> Iterator[Rebooted]:
+    made = Rebooted(tree("connectx-7"), tmp_path / "state")
+    before = made.qos.read_text()
+    yield made
+    made.qos.write_text(before)
+
+
+def test_a_setting_that_a_reboot_lost_is_told_from_one_that_was_changed(rebooted: Rebooted) -> None:
+    good = rebooted.qos.read_text()
+    rebooted.boot(1)
+    assert rebooted.lost() == (0, [])
+    rebooted.qos.write_text(good.replace(PFC_ON, PFC_OFF))
+    assert rebooted.lost() == (0, []), "changed while the host runs"
+    rebooted.boot(2)
+    assert rebooted.lost() == (1, ["pfc of rail2-p0 lost at the last boot"])
+    rebooted.boot(3)
+    assert rebooted.lost() == (1, ["pfc of rail2-p0 lost at the last boot"]), "until it is as wanted again"
+    rebooted.qos.write_text(good)
+    assert rebooted.lost() == (0, [])
+
+
+def test_a_setting_that_cannot_be_read_after_a_reboot_is_not_lost_yet(rebooted: Rebooted) -> None:
+    good = rebooted.qos.read_text()
+    rebooted.boot(1)
+    rebooted.lost()
+    rebooted.boot(2)
+    rebooted.qos.unlink()
+    number, (fault,) = rebooted.lost()
+    assert (number, fault.endswith("cannot be compared: mlnx_qos was not captured")) == (0, True)
+    rebooted.qos.write_text(good.replace(PFC_ON, PFC_OFF))
+    assert rebooted.lost()[0] == 1
+
+
+@pytest.mark.parametrize("text", ["{", '{"version": 2, "good": {}}', '{"version": 1, "good": {"a": 3}}', "[]"])
+def test_a_damaged_state_is_one_line_and_begun_again(rebooted: Rebooted, text: str) -> None:
+    rebooted.boot(1)
+    rebooted.state.mkdir()
+    (rebooted.state / "agent-settings.json").write_text(text)
+    assert rebooted.lost() == (0, []), "it was written again"
+    rebooted.boot(2)
+    assert rebooted.lost() == (0, [])
+
+
+def test_a_state_that_cannot_be_written_is_one_line(rebooted: Rebooted) -> None:
+    rebooted.boot(1)
+    rebooted.state.write_text("a file")
+    number, faults = rebooted.lost()
+    assert number == 0
+    assert [fault.rpartition("(")[0] for fault in faults] == [
+        f"{rebooted.state / 'agent-settings.json'} cannot be written "
+    ]
+
+
+def test_the_need_of_pcie_is_that_of_all_ports_of_a_card(tree) -> None:
+    """400 Gb/s each, with the headers of packets; the second port moved to the card of the first needs both."""
+    host = tree("connectx-7")
+    key = "roce_nic_pcie_needed_bytes_per_second"
+    alone = values(agent_of(host).exposed())
+    assert alone[key, "rail1-p0", ""] == pytest.approx(400e9 / 8 * 282 / 256)
+    assert alone[key, "rail1-p0", ""] < alone["roce_nic_pcie_bytes_per_second", "rail1-p0", ""]
+    uevent = host.device("enp2s0") / "uevent"
+    before = uevent.read_text()
+    try:
+        uevent.write_text(before.replace("PCI_SLOT_NAME=0000:02:02.0", "PCI_SLOT_NAME=0000:01:02.1"))
+        both = values(agent_of(host).exposed())
+    finally:
+        uevent.write_text(before)
+    assert both[key, "rail1-p0", ""] == both[key, "rail2-p0", ""] == 2 * alone[key, "rail1-p0", ""]
+
+
+def test_a_nic_that_is_gone_is_missing(tree) -> None:
+    host = tree("connectx-7")
+    link = host.path("/sys/class/net/enp2s0/device")
+    target = link.readlink()
+    link.unlink()
+    try:
+        gone = values(agent_of(host).exposed())
+    finally:
+        link.symlink_to(target)
+    assert (gone["roce_nic_wanted", "", ""], gone["roce_nic_missing", "", ""]) == (2, 1)
+    assert ("roce_nic_link_up", "rail2-p0", "") not in gone

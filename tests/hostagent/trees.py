@@ -37,14 +37,26 @@ HARDWARE: Mapping[str, Sequence[str]] = {
     "bnxt": (
         *("active_qps", "dup_req", "max_retry_exceeded", "missing_resp", "oos_drop_count", "rnr_naks_rcvd"),
         *("np_cnp_sent", "np_ecn_marked_roce_packets", "rp_cnp_handled"),
-        *("rx_bytes", "rx_out_of_buffer", "rx_pkts", "seq_err_naks_rcvd", "to_retransmits", "tx_bytes", "tx_pkts"),
+        *(
+            "rx_bytes",
+            "rx_out_of_buffer",
+            "rx_pkts",
+            "rx_roce_discards",
+            "tx_roce_discards",
+            "seq_err_naks_rcvd",
+            "to_retransmits",
+            "tx_bytes",
+            "tx_pkts",
+        ),
     ),
     "ionic": (
         *("req_rx_impl_nak_seq_err", "req_rx_pkt_seq_err", "req_rx_rnr_retry_err", "req_tx_retry_excd_err"),
         *("resp_rx_outof_buf", "resp_rx_outouf_seq", "rx_rdma_cnp_pkts", "rx_rdma_ecn_pkts", "rx_rdma_ucast_bytes"),
+        *("rx_rdma_ucast_pkts", "tx_rdma_ucast_pkts"),
         *("tx_rdma_ack_timeout", "tx_rdma_cnp_pkts", "tx_rdma_retx_pkts", "tx_rdma_ucast_bytes"),
     ),
 }
+STANDARD = ("port_rcv_data", "port_xmit_data", "port_rcv_packets", "port_xmit_packets")
 STATISTICS: Mapping[str, Sequence[str]] = {
     "mlx5": (
         *("rx_packets", "rx_bytes", "link_down_events_phy", "tx_pause_storm_error_events", "rx_prio3_pause"),
@@ -156,7 +168,7 @@ def write_counters(tree: HostTree, interface: str, family: str, *, first: int) -
         path.parent.mkdir(exist_ok=True)
         path.write_text(f"{number}\n")
     if family == "mlx5":
-        for number, name in enumerate(("port_rcv_data", "port_xmit_data"), start=first):
+        for number, name in enumerate(STANDARD, start=first):
             path = tree.rdma(interface) / "counters" / name
             path.parent.mkdir(exist_ok=True)
             path.write_text(f"{number}\n")

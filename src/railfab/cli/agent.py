@@ -22,6 +22,7 @@ def agent(
     data: Annotated[Path, _option("data", "FILE")] = DEFAULT.data,
     host: Annotated[str, _option("host", "NAME")] = DEFAULT.host,
     root: Annotated[Path, _option("root", "DIR")] = DEFAULT.root,
+    state: Annotated[Path | None, _option("state", "DIR")] = DEFAULT.state,
     listen: Annotated[str, _option("listen", "ADDRESS")] = DEFAULT.listen,
     port: Annotated[int, _option("port", "N")] = DEFAULT.port,
     standalone: Annotated[bool, _option("standalone")] = DEFAULT.standalone,
@@ -33,7 +34,15 @@ def agent(
     The process becomes `python -m railfab.hostagent`, which imports a tenth of this command line.
     """
     options = AgentOptions(
-        data=data, host=host, root=root, listen=listen, port=port, standalone=standalone, once=once, output=output
+        data=data,
+        host=host,
+        root=root,
+        state=state,
+        listen=listen,
+        port=port,
+        standalone=standalone,
+        once=once,
+        output=output,
     )
     sys.stdout.flush()
     os.execv(sys.executable, [sys.executable, "-m", "railfab.hostagent", *options.words()])

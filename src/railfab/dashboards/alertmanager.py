@@ -69,6 +69,7 @@ INHIBITIONS = (
     Inhibition(("FabricLosslessDrops",), (*LOSS, *LOAD, *JOB)),
     Inhibition(("FabricPrefixesLost", "FabricRoceOutsideItsClass"), (*LOSS, *JOB)),
     Inhibition((*LOSS, *LOAD), JOB),
+    Inhibition(("FabricNicSettingsLost",), ("FabricNicSettingWrong",), ("fabric", "host")),
 )
 """What follows from what. An alert that both causes and follows is inhibited by its cause alone."""
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from railfab.dashboards.adopted import ADOPTED
 from railfab.dashboards.alertmanager import alertmanager_config
 from railfab.dashboards.alerts import ALERTS
 from railfab.dashboards.boards import BOARDS
@@ -35,6 +36,7 @@ def prometheus_files(scrape: Scrape, runbooks: str = RUNBOOKS) -> dict[str, str]
         "alertmanager.yml": yaml_text(alertmanager_config()),
         "prometheus.yml": yaml_text(prometheus_config(scrape)),
         "rules/recording.yml": rules_text("fabric.recording", RECORDING),
+        "rules/adopted.yml": rules_text("fabric.adopted", ADOPTED),
         "rules/alerts.yml": rules_text("fabric.alerts", ALERTS, runbooks),
     }
 

@@ -40,7 +40,13 @@ def main(words: Sequence[str] | None = None) -> int:
     logging.basicConfig(level=logging.ERROR if options.once else logging.INFO, handlers=[handler])
     try:
         settings = read_settings(options.data)
-        agent = Agent(settings, options.host, host_system(options.root), with_counters=options.standalone)
+        agent = Agent(
+            settings,
+            options.host,
+            host_system(options.root),
+            with_counters=options.standalone,
+            state=options.state,
+        )
         return _once(agent, options) if options.once else _serve(agent, options)
     except RailfabError as error:
         if options.once and options.output is AgentOutput.JSON:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Collection, Mapping
+from pathlib import Path
 from typing import Any
 
 from railfab.hostagent.checker import HostChecker
 from railfab.hostagent.document import HostDocument
 from railfab.hostagent.exposition import NicExposition
+from railfab.hostagent.last_good import LastGood
 from railfab.hostagent.link import LinkFiles
 from railfab.hostagent.nic_counters import NicCounters
 from railfab.hostagent.samples import exposition_of
@@ -22,10 +24,21 @@ CHECKS_EVERY_S = 60.0
 
 
 class Agent:
-    """Watches one host. settings: of nic.json. host: its name in the plan. with_counters: also exposes counters."""
+    """Watches one host. settings: of nic.json. host: its name in the plan. with_counters: also exposes counters.
 
-    def __init__(self, settings: Mapping[str, Any], host: str, system: System, *, with_counters: bool = False) -> None:
-        self._checker = HostChecker(settings, host, system)
+    state: folder that keeps what was as wanted; None keeps nothing, and what a reboot loses is not known.
+    """
+
+    def __init__(
+        self,
+        settings: Mapping[str, Any],
+        host: str,
+        system: System,
+        *,
+        with_counters: bool = False,
+        state: Path | None = None,
+    ) -> None:
+        self._checker = HostChecker(settings, host, system, LastGood(state) if state is not None else None)
         self._wanted = len(settings["ports"])
         self._system, self._with_counters = system, with_counters
         self._links: list[LinkFiles] = []

@@ -16,6 +16,7 @@ from railfab.hostagent.document import (
     NicSetting,
 )
 from railfab.hostagent.ethtool import ethtool_of
+from railfab.hostagent.last_good import LastGood
 from railfab.hostagent.link import LinkFiles
 from railfab.hosts.lldp import COMMAND, LldpTextError, lldp_neighbors
 from railfab.hosts.nic import (
@@ -33,23 +34,31 @@ from railfab.hosts.nic import (
 
 EMPTY_GIDS = 8
 """Empty entries of a GID table, which has 256, after which no more are read."""
+BOOT_ID = "/proc/sys/kernel/random/boot_id"
 NO_GID = "0000:0000:0000:0000:0000:0000:0000:0000"
 
 
 @dataclass(frozen=True, slots=True)
 class HostCheck:
-    """What a comparison has shown: the document, the ports that it found, and when it was made (Unix time) [s]."""
+    """What a comparison has shown: the document, the ports that it found, and when it was made (Unix time) [s].
+
+    lost: settings that are no more as wanted since the last boot; None where that is not known.
+    """
 
     document: HostDocument
-    ports: Sequence[HostPort] = ()
-    checked_s: float = 0.0
+    ports: Sequence[HostPort]
+    checked_s: float
+    lost: Sequence[Row] | None
 
 
 class HostChecker:
-    """Compares a host. settings: of nic.json. host: its name in the plan."""
+    """Compares a host. settings: of nic.json. host: its name in the plan. last_good: None keeps nothing."""
 
-    def __init__(self, settings: Mapping[str, Any], host: str, system: System) -> None:
+    def __init__(
+        self, settings: Mapping[str, Any], host: str, system: System, last_good: LastGood | None = None
+    ) -> None:
         self._settings, self._host, self._system = dict(settings), host, system
+        self._last_good = last_good
         self._places = {wanted["name"]: wanted for wanted in settings["ports"]}
 
     def check(self) -> HostCheck:
@@ -58,6 +67,7 @@ class HostChecker:
         ports, faults = self._ports()
         rows = [compared(row, self._system) for row in rows_of(self._settings, ports, self._system)]
         neighbors, more = self._neighbors()
+        lost, problems = self._lost(rows)
         checked_s = time.time()
         document = HostDocument(
             version=VERSION,
@@ -66,15 +76,27 @@ class HostChecker:
             checked=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(checked_s)),
             nics=tuple(self._nic(port, rows, neighbors.get(port.interface)) for port in ports),
             settings=tuple(_setting(row) for row in rows if _of_host(row)),
-            faults=(*faults, *more, *_unknown(rows)),
+            faults=(*faults, *more, *problems, *_unknown(rows)),
         )
-        return HostCheck(document, ports, checked_s)
+        return HostCheck(document, ports, checked_s, lost)
 
     def _ports(self) -> tuple[list[HostPort], list[str]]:
         try:
             return ports_and_faults(self._settings, self._system)
         except Impossible as error:
             return [], str(error).splitlines()
+
+    def _lost(self, rows: Sequence[Row]) -> tuple[Sequence[Row] | None, list[str]]:
+        """Settings that the last boot lost; faults."""
+        if self._last_good is None:
+            return None, []
+        try:
+            boot = self._system.text(BOOT_ID)
+        except Unreadable as error:
+            return None, [f"what a reboot loses is not known: {error}"]
+        lost = self._last_good.lost(rows, boot)
+        line = [f"{_named(lost)} lost at the last boot"] if lost else []
+        return lost, line + [problem for problem in [self._last_good.problem] if problem]
 
     def _neighbors(self) -> tuple[Mapping[str, NicNeighbor], list[str]]:
         """The neighbour of each interface; faults. Of several neighbours of an interface the first counts."""
@@ -136,6 +158,9 @@ def _unknown(rows: Sequence[Row]) -> Iterator[str]:
         if not row.ok and row.found is None:
             unread.setdefault(str(row.problem), []).append(row)
     for problem, group in unread.items():
-        first = f"{group[0].setting['name']} of {group[0].nic}"
-        more = f" and {len(group) - 1} more" if len(group) > 1 else ""
-        yield f"{first}{more} cannot be compared: {problem}"
+        yield f"{_named(group)} cannot be compared: {problem}"
+
+
+def _named(rows: Sequence[Row]) -> str:
+    more = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
+    return f"{rows[0].setting['name']} of {rows[0].nic}{more}"

@@ -52,6 +52,19 @@ OCTETS: Mapping[str, Names] = {
     },
 }
 """Octets of RDMA: of mlx5 in `counters`, else in `hw_counters`."""
+PACKETS: Mapping[str, Names] = {
+    "roce_nic_receive_packets_total": {
+        "mlx5": ("port_rcv_packets",),
+        "bnxt": ("rx_pkts",),
+        "ionic": ("rx_rdma_ucast_pkts",),
+    },
+    "roce_nic_transmit_packets_total": {
+        "mlx5": ("port_xmit_packets",),
+        "bnxt": ("tx_pkts",),
+        "ionic": ("tx_rdma_ucast_pkts",),
+    },
+}
+"""Packets, in the same folders."""
 RDMA: Mapping[str, Names] = {
     "roce_nic_cnp_sent_packets_total": {
         "mlx5": ("np_cnp_sent",),
@@ -99,6 +112,9 @@ RDMA: Mapping[str, Names] = {
         "ionic": ("resp_rx_outof_buf",),
     },
     "roce_nic_duplicate_requests_total": {"mlx5": ("duplicate_request",), "bnxt": ("dup_req",)},
+    "roce_nic_retransmits_total": {"mlx5": ("roce_adp_retrans",), "ionic": ("tx_rdma_retx_pkts",)},
+    "roce_nic_receive_discards_total": {"bnxt": ("rx_roce_discards",)},
+    "roce_nic_transmit_discards_total": {"bnxt": ("tx_roce_discards",)},
     "roce_nic_implied_nak_sequence_errors_total": {
         "mlx5": ("implied_nak_seq_err",),
         "bnxt": ("missing_resp",),
@@ -142,11 +158,11 @@ STATISTICS: Mapping[str, Names] = {
 
 def counters_of(family: str) -> Iterator[Counter]:
     """The counters that a driver of this family may have."""
+    place = CounterPlace.STANDARD if family == "mlx5" else CounterPlace.HARDWARE
     for metric, names in OCTETS.items():
-        if family == "mlx5":
-            yield Counter(metric, CounterPlace.STANDARD, names[family], WORD_BYTES)
-        elif family in names:
-            yield Counter(metric, CounterPlace.HARDWARE, names[family])
+        yield Counter(metric, place, names[family], WORD_BYTES if family == "mlx5" else 1.0)
+    for metric, names in PACKETS.items():
+        yield Counter(metric, place, names[family])
     for place, table in ((CounterPlace.HARDWARE, RDMA), (CounterPlace.STATISTICS, STATISTICS)):
         for metric, names in table.items():
             if family in names:

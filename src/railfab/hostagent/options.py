@@ -26,6 +26,7 @@ HELP: Mapping[str, str] = {
     "data": "The nic.json of the plan, which says what the NICs should be.",
     "host": "Name of this host in the plan; else its host name.",
     "root": "Where the file system of the host is mounted, or a tree with captured outputs.",
+    "state": "Where it keeps what was as wanted, so that it knows what a reboot lost; else it keeps nothing.",
     "listen": "Address to serve /metrics on.",
     "port": "Port of /metrics.",
     "standalone": "Expose the counters of the NICs too, where no other exporter does.",
@@ -41,6 +42,7 @@ class AgentOptions:
     data: Path = DATA
     host: str = ""
     root: Path = Path("/")
+    state: Path | None = None
     listen: str = "127.0.0.1"
     port: int = AGENT_PORT
     standalone: bool = False
@@ -49,9 +51,9 @@ class AgentOptions:
 
     def words(self) -> list[str]:
         """The arguments that say so."""
-        valued = ("data", "host", "root", "listen", "port", "output")
+        valued = {name: getattr(self, name) for name in ("data", "host", "root", "state", "listen", "port", "output")}
         flags = [f"--{name}" for name in ("standalone", "once") if getattr(self, name)]
-        return [f"--{name}={getattr(self, name)}" for name in valued] + flags
+        return [f"--{name}={value}" for name, value in valued.items() if value is not None] + flags
 
 
 def parsed(words: Sequence[str] | None = None) -> AgentOptions:
@@ -62,6 +64,7 @@ def parsed(words: Sequence[str] | None = None) -> AgentOptions:
         ("data", "FILE", Path),
         ("host", "NAME", str),
         ("root", "DIR", Path),
+        ("state", "DIR", Path),
         ("listen", "ADDRESS", str),
         ("port", "N", int),
     ):

@@ -14,6 +14,8 @@ WHOLE_HOST = "all"
 """The label nic of settings of the whole host, as nic.py has it."""
 BYTES_PER_MBPS = 1e6 / 8
 BYTES_PER_GBPS = 1e9 / 8
+PAYLOAD_BYTES, PACKET_BYTES = 256, 256 + 26
+"""Payload that most servers set for PCIe packets, and the packet: sequence 2, header 16, CRC 4 and framing 4."""
 
 
 def exposition_of(
@@ -24,11 +26,15 @@ def exposition_of(
     made = NicExposition({"fabric": document.fabric, "host": document.host})
     made.add("roce_nic_settings_checked_timestamp_seconds", round(check.checked_s, 3))
     made.add("roce_nic_wanted", wanted)
+    made.add("roce_nic_missing", wanted - len(document.nics))
     made.add("roce_nic_faults", len(document.faults))
+    needed = pcie_needed_gbps(check)
     for nic in document.nics:
-        _add_nic(made, nic)
+        _add_nic(made, nic, needed[nic.nic])
         _add_settings(made, nic.nic, nic.settings)
     _add_settings(made, WHOLE_HOST, document.settings)
+    for nic in document.nics if check.lost is not None else ():
+        made.add("roce_nic_settings_lost", sum(row.nic == nic.nic for row in check.lost or ()), {"nic": nic.nic})
     for nic, files in zip(document.nics, links, strict=True):
         made.add_source("roce_nic_link_up", files.carrier.number, {"nic": nic.nic})
         made.add_source("roce_nic_link_bytes_per_second", scaled(files.rate_mbps, BYTES_PER_MBPS), {"nic": nic.nic})
@@ -38,7 +44,17 @@ def exposition_of(
     return made
 
 
-def _add_nic(made: NicExposition, nic: NicDocument) -> None:
+def pcie_needed_gbps(check: HostCheck) -> dict[str, float]:
+    """What the PCIe link of each NIC must carry for the links of all its ports, with the headers of its packets."""
+    cards = {port.name: port.values["pci"].rpartition(".")[0] for port in check.ports}
+    rates = {nic.nic: nic.link.rate_gbps or 0.0 for nic in check.document.nics}
+    return {
+        name: sum(rates[other] for other in rates if cards[other] == card) * PACKET_BYTES / PAYLOAD_BYTES
+        for name, card in cards.items()
+    }
+
+
+def _add_nic(made: NicExposition, nic: NicDocument, needed_gbps: float) -> None:
     labels = {"nic": nic.nic}
     facts = {"interface": nic.interface, "rdma": nic.rdma or "", "model": nic.model, "fec": nic.link.fec or ""}
     places = {"rail": _text(nic.rail), "plane": _text(nic.plane)}
@@ -49,6 +65,7 @@ def _add_nic(made: NicExposition, nic: NicDocument) -> None:
     for metric, gbps in (
         ("roce_nic_pcie_bytes_per_second", nic.pcie.rate_gbps),
         ("roce_nic_pcie_max_bytes_per_second", nic.pcie.max_rate_gbps),
+        ("roce_nic_pcie_needed_bytes_per_second", needed_gbps or None),
     ):
         if gbps is not None:
             made.add(metric, gbps * BYTES_PER_GBPS, labels)

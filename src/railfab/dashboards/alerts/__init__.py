@@ -7,6 +7,7 @@ keeps firing for `KEPT_FIRING`.
 """
 
 from railfab.dashboards.alerts.configuration import CONFIGURATION
+from railfab.dashboards.alerts.hosts import HOSTS
 from railfab.dashboards.alerts.jobs import JOBS
 from railfab.dashboards.alerts.links import LINKS
 from railfab.dashboards.alerts.load import LOAD
@@ -16,7 +17,7 @@ from railfab.dashboards.alerts.pfc import PFC
 from railfab.dashboards.alerts.routing import ROUTING
 from railfab.dashboards.rules import Alert
 
-ALERTS: tuple[Alert, ...] = (*PFC, *LOSS, *LOAD, *LINKS, *ROUTING, *JOBS, *CONFIGURATION, *OBSERVATION)
+ALERTS: tuple[Alert, ...] = (*PFC, *LOSS, *LOAD, *LINKS, *ROUTING, *JOBS, *HOSTS, *CONFIGURATION, *OBSERVATION)
 """Every alert."""
 
 __all__ = ["ALERTS"]
