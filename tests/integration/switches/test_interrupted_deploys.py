@@ -20,11 +20,12 @@ import pytest
 from tests import commands
 from tests.integration.switches.racks import LEAF, OVER_SSH, SYSTEMS, WITHIN_S, left_behind, name, opened, rendered
 from tests.integration.switches.steps import watched
+from tests.integration.switches.twin_rollouts import SAVES_BY_ITSELF
 from tests.sampled import sampled
 
 from railfab.device import DeviceModel
 from railfab.endpoints import Endpoint
-from railfab.errors import CommitRefused
+from railfab.errors import CommitRefused, DeviceError, RailfabError
 from railfab.platforms import Pending
 from railfab.platforms.cumulus import switch_changes as nvue_changes
 from railfab.platforms.cumulus.revisions import NvueRevisions
@@ -103,6 +104,16 @@ def test_a_change_that_was_saved_and_not_ended_is_reverted_for_the_next_boot_too
         assert session.running().pending is None
     assert (switch.running(), switch.startup()) == before
     assert left_behind(leaf) == ""
+
+
+@pytest.mark.parametrize("system", [name for name in OVER_SSH if name not in SAVES_BY_ITSELF], indirect=True)
+def test_a_switch_that_cannot_save_says_so(twin: Twin, leaf: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise RailfabError(LEAF, "no space left on device", "Remove files")
+
+    monkeypatch.setattr(twin._switches[LEAF], "save", refuse)
+    with opened(leaf) as session, pytest.raises(DeviceError, match="no space left on device"):
+        session.operate(Verb.SAVE)
 
 
 @dataclass(frozen=True)

@@ -191,7 +191,7 @@ class CumulusSession:
         self._refuse_pending(current, running)
         match verb:
             case Verb.SAVE:
-                self._run(self._commands["save"], within_s=CHANGE_WITHIN_S)
+                self._save()
             case Verb.RELOAD:
                 with suppress(Unreachable):
                     self._run(self._commands["reload"])
@@ -260,8 +260,8 @@ class CumulusSession:
         """Have the switch boot what it runs. Raises DeviceError."""
         said = self._run(f"{self._commands['save']} 2>&1 < /dev/null", within_s=CHANGE_WITHIN_S).out
         if said.lstrip().startswith("Error: "):
-            problem = f"runs its former configuration, and does not save it ({_failure(said)})"
-            raise DeviceError(self._name, problem, "Run `nv config save` on it")
+            problem = f"does not save what it runs ({_failure(said)})"
+            raise DeviceError(self._name, problem, "Remove what it names, then run `nv config save` on it")
 
     def _give_up(self, change: ChangeName, why: str, *, is_saved: bool = True) -> None:
         """Revert a change, and raise CommitRefused."""
