@@ -111,7 +111,7 @@ class MemorySession:
             assert self.switch.former is not None
             self.switch.running, self.switch.pending = self.switch.former, None
 
-    def observe(self, *, resolved: bool = True) -> Observed:
+    def observe(self, *, resolved: bool = True, routes: bool = False) -> Observed:
         self.switch.passed("observe")
         return Observed(interfaces=(), sessions=())
 

@@ -74,6 +74,7 @@ HARMFUL: Mapping[str, Push] = {
     ),
     "uplinks at 100G": _push(('"port-speed":"400G"', '"port-speed":"100G"')),
     "import policy lost": _push(('"import-policy":["fabric-import"],', "")),
+    "one path": _push(('"maximum-paths":64', '"maximum-paths":1')),
     "addresses of another rail": _push(('"ip-prefix":"10.17.', '"ip-prefix":"10.19.')),
 }
 
@@ -110,7 +111,7 @@ HARMLESS: Mapping[str, Push] = {
 
 STOPPED_BY: Mapping[str, Collection[str]] = {
     CONFIGURATION: tuple(HARMFUL),
-    STATE: ("wrong AS", "MTU 1,500 on the uplinks of one tier", "uplinks at 100G"),
+    STATE: ("one path", "wrong AS", "MTU 1,500 on the uplinks of one tier", "uplinks at 100G"),
     TELEMETRY: (
         "PFC off on every port",
         "another PFC priority than the hosts use",

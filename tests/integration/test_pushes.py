@@ -119,7 +119,7 @@ def assert_stopped_and_reverted(result: RolloutResult) -> None:
     assert (second.wave, second.begun, second.changed) == (2, False, False)
 
 
-FEW_HARMFUL = ("PFC off on every port", "wrong AS", "RoCE by DSCP 46 instead of 26")
+FEW_HARMFUL = ("one path", "PFC off on every port", "wrong AS", "RoCE by DSCP 46 instead of 26")
 FEW_HARMLESS = ("Kmin and Kmax a tenth higher", "BFD each 400 ms instead of 300")
 
 

@@ -11,7 +11,7 @@ import pytest
 from tests.device.planned import with_bgp
 from tests.forwarding.fabrics import with_policy
 from tests.integration.switches.racks import deployed
-from tests.twin.small_fabric import DOWNLINK, LEAF, OTHER_LEAF, OTHER_SPINE, OTHER_UPLINK, SPINE, UPLINK, small
+from tests.twin.small_fabric import DOWNLINK, INTENT, LEAF, OTHER_LEAF, OTHER_SPINE, OTHER_UPLINK, SPINE, UPLINK, small
 
 from railfab.deploy import KeptSessions, new_change
 from railfab.deploy.gates import StateGate
@@ -68,6 +68,34 @@ def test_a_link_that_was_down_before_passes_and_another_one_fails_also_in_the_pr
     twin.set_link(LEAF, OTHER_UPLINK, up=True)
     resumed.within_s = 20
     assert resumed.failures(WAVE) == ()
+
+
+def test_fewer_equal_paths_fail_also_in_the_process_that_resumes(twin: Twin, kept: KeptSessions) -> None:
+    gate = gate_of(twin, kept)
+    gate.baseline([LEAF])
+    model = small().models[LEAF]
+    assert model.bgp is not None
+    configure(twin, with_bgp(model, max_paths=1))
+    resumed = gate_of(twin, kept)
+    resumed.restore(json.loads(json.dumps(gate.saved())))
+    assert [failure.line for failure in resumed.failures([LEAF])] == [
+        f"gate state: {LEAF} BGP: no route has as many equal paths as before. Check maximum paths, AS paths and "
+        "policies (before 2 next hops, after 1 next hop, limit no new error after 0 s)"
+    ]
+    assert resumed.failures(WAVE[:1]) != ()
+    assert gate.failures(WAVE) == ()  # the spine may be drained
+    configure(twin, model)
+    assert resumed.failures([LEAF]) == ()
+
+
+def test_fewer_paths_that_the_intent_wants_pass(twin: Twin, kept: KeptSessions, tmp_path: Path) -> None:
+    gate = gate_of(twin, kept)
+    gate.baseline([LEAF])
+    path = tmp_path / "fewer.yml"
+    path.write_text(INTENT.replace("profile:\n", "profile:\n  bgp: {max_paths: 1}\n"))
+    gate.fabric = design(path)
+    configure(twin, gate.fabric.models[LEAF])
+    assert gate.failures([LEAF]) == ()
 
 
 def test_a_wrong_as_and_exchanged_cables_fail(twin: Twin, kept: KeptSessions) -> None:

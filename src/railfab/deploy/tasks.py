@@ -260,18 +260,18 @@ def observe(task: Task) -> Result:
 
 
 def observe_kept(task: Task, kept: KeptSessions) -> Result:
-    """The live state without resolved addresses: Observed.
+    """The live state with the width of next-hop groups, and without resolved addresses: Observed.
 
     kept: gives the session and takes it back; one that was lost since is opened again.
     """
     name = task.host.name
     if (former := kept.take(name)) is not None:
         with suppress(RailfabError, OSError), former.opened as opened:
-            observed = former.session.observe(resolved=False)
+            observed = former.session.observe(resolved=False, routes=True)
             kept.keep(name, former.session, opened, former.staged)
             return Result(host=task.host, result=observed)
     with ExitStack() as opened:
         session = opened.enter_context(open_session(task))
-        observed = session.observe(resolved=False)
+        observed = session.observe(resolved=False, routes=True)
         kept.keep(name, session, opened)
     return Result(host=task.host, result=observed)

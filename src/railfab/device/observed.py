@@ -69,7 +69,8 @@ class Observed:
     """The live state of one switch. lldp: whether it reports the neighbours that it hears.
 
     hashes_source_port: whether ECMP chooses a path by the UDP source port too; None where not reported. vnis: of the
-    VLANs that it has in VXLAN; None where not reported.
+    VLANs that it has in VXLAN; None where not reported. widest_group: next hops of the route of BGP that has most of
+    them, 0 without such routes; None where not read.
     """
 
     interfaces: tuple[ObservedInterface, ...]
@@ -77,3 +78,4 @@ class Observed:
     lldp: bool = True
     hashes_source_port: bool | None = None
     vnis: frozenset[int] | None = None
+    widest_group: int | None = None

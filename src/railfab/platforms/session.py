@@ -148,8 +148,9 @@ class Session(Protocol):
         """Restore what ran before a change that is pending, from any process; do nothing when it is not pending."""
         ...
 
-    def observe(self, *, resolved: bool = True) -> Observed:
-        """The live state. resolved: whether with the addresses that ports have resolved, which cost much to read."""
+    def observe(self, *, resolved: bool = True, routes: bool = False) -> Observed:
+        """The live state. resolved, routes: whether with the addresses that ports have resolved, and with the width of
+        next-hop groups, which cost much to read."""
         ...
 
     def operate(self, verb: Verb) -> None:

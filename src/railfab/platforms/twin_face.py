@@ -198,7 +198,7 @@ class VirtualRoute(NamedTuple):
 class VirtualChassis(NamedTuple):
     """A virtual switch as a device. model: of the catalogue. started_s: Unix time at which it booted [s].
 
-    system_name: as it announces itself. lldp: whether that runs.
+    system_name: as it announces itself. lldp: whether that runs. groups: next hops of each next-hop group of BGP.
     """
 
     name: str
@@ -207,6 +207,7 @@ class VirtualChassis(NamedTuple):
     lldp: bool
     started_s: float
     routes: tuple[RouteCounts, ...]
+    groups: tuple[int, ...]
 
 
 class VirtualReading(NamedTuple):

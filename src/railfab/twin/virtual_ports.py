@@ -94,7 +94,14 @@ def virtual_chassis(state: ForwardingState, name: str, started_s: float) -> Virt
         lldp=lldp is not None and lldp.enabled,
         started_s=started_s,
         routes=tuple(_route_counts(state, name, family) for family in (Family.IPV4, Family.IPV6)),
+        groups=_groups(state, name),
     )
+
+
+def _groups(state: ForwardingState, name: str) -> tuple[int, ...]:
+    """The number of next hops of each group that routes of BGP have."""
+    hops = state.routes.hops[state.routes.rows[name]]
+    return tuple(map(int, state.routes.tables.hops.sizes(np.unique(hops[hops != NO_HOPS]))))
 
 
 def _route_counts(state: ForwardingState, name: str, family: Family) -> RouteCounts:

@@ -24,6 +24,7 @@ from railfab.device import Observed, interfaces_of_peers
 from railfab.errors import RailfabError, raise_all
 from railfab.fabric import Design
 from railfab.findings import Code, DifferenceCode, Finding, Severity
+from railfab.text.counted import counted
 
 SETTLES_WITHIN_S = 30.0
 """Time in which sessions come up after a change [s]."""
@@ -46,10 +47,11 @@ SESSION = (
 
 @dataclass(frozen=True, slots=True)
 class KnownState:
-    """Errors of one switch by place, and the prefixes that each of its sessions receives."""
+    """Errors of one switch by place, the prefixes that each of its sessions receives, and its widest next-hop group."""
 
     errors: Mapping[str, Sequence[str]]
     prefixes: Mapping[str, int]
+    widest_group: int | None = None
 
     def has(self, place: str, code: Code) -> bool:
         """Whether this error, or a worse one of the same link or session, is there."""
@@ -100,6 +102,7 @@ class StateGate:
             name: {
                 "errors": {place: list(codes) for place, codes in state.errors.items()},
                 "prefixes": dict(state.prefixes),
+                "widest_group": state.widest_group,
             }
             for name, state in self._before.items()
         }
@@ -107,7 +110,11 @@ class StateGate:
     def restore(self, value: Any) -> None:
         try:
             self._before = {
-                name: KnownState(state["errors"], {key: int(count) for key, count in state["prefixes"].items()})
+                name: KnownState(
+                    state["errors"],
+                    {key: int(count) for key, count in state["prefixes"].items()},
+                    state["widest_group"],
+                )
                 for name, state in value.items()
             }
         except (AttributeError, KeyError, TypeError, ValueError):
@@ -124,7 +131,7 @@ class StateGate:
         errors: dict[str, list[str]] = {}
         for finding in self._errors(name, observed):
             errors.setdefault(finding.where, []).append(str(finding.code))
-        return KnownState(errors, _prefixes(observed))
+        return KnownState(errors, _prefixes(observed), observed.widest_group)
 
     def _errors(self, name: str, observed: Observed) -> Iterator[Finding]:
         model = self.fabric.models[name]
@@ -135,18 +142,42 @@ class StateGate:
         yield from qos_findings(name, model, observed, lambda: model)
 
     def _new(self, name: str, observed: Observed, wave: Sequence[str]) -> Iterator[GateFailure]:
-        """Errors that the baseline does not have, and sessions that receive no prefix any more."""
-        before = self._before.get(name, KnownState({}, {}))
+        """What the baseline does not have; narrower groups of next hops where nothing else is new to explain them."""
+        failures = [*self._new_errors(name, observed), *self._without_prefixes(name, observed, wave)]
+        return iter(failures or [*self._narrower(name, observed, wave)])
+
+    def _new_errors(self, name: str, observed: Observed) -> Iterator[GateFailure]:
+        """Errors that the baseline does not have."""
+        before = self._known(name)
         for finding in _causes(self._errors(name, observed)):
             if not before.has(finding.where, finding.code):
                 known = ", ".join(before.errors.get(finding.where, ())) or "in order"
                 yield self._failure(finding.where, known, str(finding.code), f"{finding.problem}. {finding.remedy}")
-        received = _prefixes(observed)
+
+    def _without_prefixes(self, name: str, observed: Observed, wave: Sequence[str]) -> Iterator[GateFailure]:
+        """Sessions that receive no prefix any more."""
+        before, received = self._known(name), _prefixes(observed)
         for place, peer in self._peers(name):
             if peer not in wave and before.prefixes.get(place, 0) > 0 and received.get(place) == 0:
                 count = f"{before.prefixes[place]} prefixes"
                 problem = f"receives no prefix from {peer}. Check the policies of both ends"
                 yield self._failure(f"{name} {place}", count, "0 prefixes", problem)
+
+    def _narrower(self, name: str, observed: Observed, wave: Sequence[str]) -> Iterator[GateFailure]:
+        """The widest group of next hops, where it has fewer of them, as far as the intent has paths.
+
+        A neighbor that is in the wave, too, may be drained.
+        """
+        before, width, bgp = self._known(name).widest_group, observed.widest_group, self.fabric.models[name].bgp
+        if before is None or width is None or bgp is None:
+            return
+        paths = min(before, max(bgp.max_paths, bgp.max_paths_internal), len(bgp.neighbors))
+        if width < paths - sum(peer in wave for _, peer in self._peers(name)):
+            problem = "no route has as many equal paths as before. Check maximum paths, AS paths and policies"
+            yield self._failure(f"{name} BGP", counted(before, "next hop"), counted(width, "next hop"), problem)
+
+    def _known(self, name: str) -> KnownState:
+        return self._before.get(name, KnownState({}, {}))
 
     def _peers(self, name: str) -> Iterator[tuple[str, str]]:
         """The place of each session as in `KnownState.prefixes`, and the switch at the other end."""

@@ -37,6 +37,7 @@ from railfab.platforms.image import Image
 from railfab.platforms.session import ChangeName, Identity, Running, Staged, Verb
 from railfab.platforms.shared import yaml_files
 from railfab.platforms.shared.change_tokens import change_token
+from railfab.platforms.shared.frr_state import ROUTES, with_widest_group
 from railfab.platforms.shared.hostnames import check_hostname
 from railfab.platforms.shared.json_tree import Json
 from railfab.platforms.shared.root_shell import CommandResult, RootShell
@@ -47,6 +48,7 @@ SHUTDOWN: Json = {"router": {"bgp": {"graceful-shutdown": "enabled"}}}
 MODE: Json = {"maintenance": {"unit": {"all-protocols": {"state": "maintenance"}}}}
 """A drain by a verb: what neighbours see (RFC 8326), and the mode of maintenance, which tells it from one by a
 configuration."""
+OBSERVED = ("neighbors", "addresses", "heard", "roce")
 FACTORY_NAME = "cumulus"
 
 
@@ -174,12 +176,12 @@ class CumulusSession:
                 self._save()
         self._run(f"{self._commands['detach']}; {switch_changes.ending_script(REVERTED, change_token(change))}")
 
-    def observe(self, *, resolved: bool = True) -> Observed:
+    def observe(self, *, resolved: bool = True, routes: bool = False) -> Observed:
         """The live state. Raises DeviceError, naming a command that does not answer."""
-        verbs = ("neighbors", "addresses", "heard", "roce", *(("resolved",) if resolved else ()))
+        verbs = [*OBSERVED, *(["resolved"] if resolved else []), *(ROUTES if routes else [])]
         script = switch_changes.joined(*(self._commands[verb] for verb in verbs))
-        parts = parts_of(self._run(script, within_s=self._read_within_s).out)
-        return observed(self._name, **dict(zip(verbs, parts, strict=True)))
+        read = dict(zip(verbs, parts_of(self._run(script, within_s=self._read_within_s).out), strict=True))
+        return with_widest_group(observed, self._name, read)
 
     def install(self, image: Image) -> None:
         self._refuse_pending(*self._read_tree())

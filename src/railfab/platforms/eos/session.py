@@ -169,8 +169,8 @@ class EosSession:
         if token == sessions.timed or token in sessions.pending:
             self._refusing(self._verbs["revert"].format(session=token))
 
-    def observe(self, *, resolved: bool = True) -> Observed:
-        verbs = (*OBSERVED, *(RESOLVED if resolved else ()))
+    def observe(self, *, resolved: bool = True, routes: bool = False) -> Observed:
+        verbs = (*OBSERVED, *(RESOLVED if resolved else ()), *(("routes",) if routes else ()))
         commands = [self._verbs[verb] for verb in (*verbs, "ecn")]
         *answers, marks = self._cli.run_together(
             *commands, within_s=self._read_within_s, unchecked=(self._verbs["ecn"],)

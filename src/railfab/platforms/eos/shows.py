@@ -6,7 +6,7 @@ Keys of JSON: those that ANTA and NAPALM read from switches. Texts: as ntc-templ
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from railfab.device import DEFAULT_INSTANCE, Family
@@ -18,7 +18,7 @@ from railfab.platforms.eos.port_state import full_name, mac_address, place, shor
 from railfab.platforms.eos.queue_shows import EosQueueShows
 from railfab.platforms.eos.route_shows import ipv4_routes, next_hops, routes_json, routes_text
 from railfab.platforms.shared.virtual_addresses import mac_address as system_mac
-from railfab.platforms.twin_face import VirtualArpEntry, VirtualDevice, VirtualNeighbor
+from railfab.platforms.twin_face import VirtualArpEntry, VirtualDevice, VirtualNeighbor, VirtualRoute
 
 Json = dict[str, Any]
 
@@ -82,7 +82,13 @@ class EosShows(EosInterfaceShows, EosQueueShows):
         return json_text({"vrfs": {"default": {"totalRoutes": counts[Family.IPV4.value].active}}})
 
     def show_routes(self, form: str = "text") -> str:
-        routes, hops = ipv4_routes(self.device), next_hops(self.device)
+        return self._routes(form, ipv4_routes(self.device))
+
+    def show_bgp_routes(self, form: str = "text") -> str:
+        return self._routes(form, [route for route in ipv4_routes(self.device) if route.as_path is not None])
+
+    def _routes(self, form: str, routes: Sequence[VirtualRoute]) -> str:
+        hops = next_hops(self.device)
         return answer(
             form,
             lambda: {"vrfs": {DEFAULT_INSTANCE: routes_json(routes, hops)}},

@@ -22,7 +22,8 @@ UNMARKED = "-"
 def observed_state(answers: Mapping[str, Json]) -> Observed:
     """Interfaces with their neighbours, and BGP sessions.
 
-    answers: by name of the verb in `dialect.yml`; without `arp` no resolved addresses are reported.
+    answers: by name of the verb in `dialect.yml`; without `arp` no resolved addresses are reported, and without
+    `routes` no width of next-hop groups.
     """
     heard = answers["lldp"].get("lldpNeighbors", {})
     resolved = _resolved_by_port(answers) if "arp" in answers else None
@@ -40,7 +41,14 @@ def observed_state(answers: Mapping[str, Json]) -> Observed:
             for name, shown in interfaces.items()
         ),
         sessions=tuple(_sessions(answers["neighbors"], answers["bfd"])),
+        widest_group=_widest_group(answers["routes"]) if "routes" in answers else None,
     )
+
+
+def _widest_group(answer: Json) -> int:
+    """Next hops of the route of IPv4 that has most of them, in the default VRF."""
+    routes = answer.get("vrfs", {}).get("default", {}).get("routes", {}).values()
+    return max((len(route.get("vias", ())) for route in routes), default=0)
 
 
 def _interface(

@@ -7,6 +7,7 @@ import json
 import re
 import shlex
 from collections.abc import Mapping
+from functools import partial
 from ipaddress import ip_address, ip_network
 from types import TracebackType
 from typing import Any, Self
@@ -22,7 +23,7 @@ from railfab.platforms.frr.system import without_settings
 from railfab.platforms.image import Image
 from railfab.platforms.session import ChangeName, Identity, Pending, Running, Staged, Verb
 from railfab.platforms.shared import yaml_files
-from railfab.platforms.shared.frr_state import observed_state
+from railfab.platforms.shared.frr_state import ROUTES, observed_state, with_widest_group
 from railfab.platforms.shared.hostnames import check_hostname
 from railfab.platforms.shared.root_shell import CommandResult, RootShell
 
@@ -101,19 +102,12 @@ class FrrSession:
         """Restore the configuration that ran before the change; the startup configuration was never another."""
         self._ask("revert", change=str(change))
 
-    def observe(self, *, resolved: bool = True) -> Observed:
+    def observe(self, *, resolved: bool = True, routes: bool = False) -> Observed:
         """The live state. Raises DeviceError, naming a daemon that does not run."""
-        answer = self._ask("observe", resolved=resolved)
-        return observed_state(
-            self._name,
-            interface_name=interface_name,
-            neighbors=answer["neighbors"],
-            addresses=answer["addresses"],
-            resolved=answer["resolved"],
-            bridged=answer["bridged"],
-            hashing=answer["hash"],
-            vnis=answer["vnis"],
-        )
+        answer = self._ask("observe", resolved=resolved, routes=routes)
+        read = {name: answer[name] for name in ("neighbors", "addresses", "resolved", "bridged", "vnis")}
+        read |= {"hashing": answer["hash"]} | ({verb: answer[verb] for verb in ROUTES} if routes else {})
+        return with_widest_group(partial(observed_state, interface_name=interface_name), self._name, read)
 
     def install(self, image: Image) -> None:
         """Refuse it: FRR is a package of the switch's own sources, and a node of a lab runs that of its machine."""

@@ -53,6 +53,9 @@ ANYCAST_MAC = "00:00:5e:00:01:01"
 _CANONICAL = re.compile(r"(lag|vlan)(\d+)")
 _DEVICE = re.compile(rf"{LAG_DEVICE}(\d+)")
 
+TABLES = {"ipv4-unicast": "inet.0", "ipv6-unicast": "inet6.0"}
+"""Routing tables of the default instance by family."""
+
 
 def device_name(name: str) -> str:
     """Junos's name of a port, LAG or loopback of a model: `ae1` of `lag1`, `lo0` of `loopback0`."""

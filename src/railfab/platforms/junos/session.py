@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from ipaddress import ip_address
 from types import TracebackType
@@ -31,6 +31,7 @@ from railfab.platforms.junos.cos_in_effect import PortQosInEffect, qos_in_effect
 from railfab.platforms.junos.flat_lines import digest, is_same
 from railfab.platforms.junos.hierarchy import Hierarchy
 from railfab.platforms.junos.images import JunosImages
+from railfab.platforms.junos.names import TABLES
 from railfab.platforms.junos.scope import former_text, has_all_of, with_operators
 from railfab.platforms.junos.statements import read
 from railfab.platforms.session import ChangeName, Identity, Pending, Running, Staged, Verb
@@ -198,7 +199,7 @@ class JunosSession:
             self._edit(self._cli, "previous")
             self._edit(self._cli, "keep", change=REVERTED)
 
-    def observe(self, *, resolved: bool = True) -> Observed:
+    def observe(self, *, resolved: bool = True, routes: bool = False) -> Observed:
         interfaces = self._entries("interfaces", "interface-information", "physical-interface")
         heard = {
             _data(entry, "lldp-local-port-id"): entry
@@ -222,6 +223,7 @@ class JunosSession:
                 for name in (_data(entry, "name"),)
             ),
             sessions=tuple(_session(entry, bfd) for entry in self._entries("sessions", "bgp-information", "bgp-peer")),
+            widest_group=_widest_group(self._entries("routes", "route-information", "route-table")) if routes else None,
         )
 
     def _qos_in_effect(self) -> Mapping[str, PortQosInEffect]:
@@ -417,6 +419,15 @@ def _pending(commits: list[ListedCommit]) -> Pending | None:
         description=f"{whose}, made at {newest.date}, is rolled back within {newest.minutes_left} min unless confirmed",
         reverts_in_s=float(newest.minutes_left * MINUTE_S),
     )
+
+
+def _widest_group(tables: Iterable[dict[str, Any]]) -> int:
+    """Next hops of the active route that has most of them, in the tables of the default instance."""
+    routes = (
+        route for table in tables if _data(table, "table-name") in TABLES.values() for route in table.get("rt", [])
+    )
+    entries = (entry for route in routes for entry in route.get("rt-entry", []))
+    return max((len(entry.get("nh", ())) for entry in entries), default=0)
 
 
 def _data(entry: dict[str, Any], name: str) -> str:

@@ -14,8 +14,9 @@ from ipaddress import ip_address
 from railfab.device import IpNetwork
 from railfab.platforms.junos.answers import Tree, age, lasting
 from railfab.platforms.junos.bgp_groups import BgpStatements
+from railfab.platforms.junos.names import TABLES
 from railfab.platforms.junos.port_state import LOOPBACK, loopback_addresses
-from railfab.platforms.junos.show_sessions import TABLES, UNIT, peer_states
+from railfab.platforms.junos.show_sessions import UNIT, peer_states
 from railfab.platforms.shared.virtual_readings import SwitchReadings
 from railfab.platforms.twin_face import RouteCounts, VirtualDevice, VirtualRoute
 

@@ -14,13 +14,14 @@ from ipaddress import ip_address
 from railfab.device import DEFAULT_INSTANCE, ObservedBgpSession
 from railfab.platforms.junos.answers import NamedText, Tree, elapsed, lasting, shown_as
 from railfab.platforms.junos.bgp_groups import BgpStatements, StatedSession
+from railfab.platforms.junos.names import TABLES
 from railfab.platforms.shared.virtual_addresses import link_local
 from railfab.platforms.twin_face import VirtualDevice, VirtualSession
 
 UNIT = ".0"
 MASTER = "master"
 STATES = {"opensent": "OpenSent", "openconfirm": "OpenConfirm"}
-TABLES = {"ipv4-unicast": "inet.0", "ipv6-unicast": "inet6.0"}
+
 BGP_HEADER = (
     "Peer                     AS      InPkt     OutPkt    OutQ   Flaps Last Up/Dwn "
     "State|#Active/Received/Accepted/Damped..."

@@ -6,6 +6,7 @@ import logging
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from hashlib import sha256
 from types import TracebackType
 from typing import Any, Self
@@ -21,7 +22,7 @@ from railfab.platforms.nxos.change_files import DRAINED, ChangeFiles, SwitchFile
 from railfab.platforms.nxos.drain_verb import has_drain, speaker, with_drain, without_drain
 from railfab.platforms.nxos.images import NxosImages
 from railfab.platforms.nxos.scope import former_text
-from railfab.platforms.nxos.state import observed_state
+from railfab.platforms.nxos.state import observed_state, widest_group
 from railfab.platforms.nxos.tcl_text import written
 from railfab.platforms.session import ChangeName, Identity, Pending, Running, Staged, Verb
 from railfab.platforms.shared import yaml_files
@@ -170,10 +171,11 @@ class NxosSession:
         elif made is not None:
             self._delete(made.new, made.old)
 
-    def observe(self, *, resolved: bool = True) -> Observed:
+    def observe(self, *, resolved: bool = True, routes: bool = False) -> Observed:
         pfc = self._said("pfc", within_s=self._read_within_s)
         verbs = (*OBSERVED, *(RESOLVED if resolved else ()))
-        return observed_state({verb: self._json(verb) for verb in verbs}, pfc)
+        observed = observed_state({verb: self._json(verb) for verb in verbs}, pfc)
+        return replace(observed, widest_group=widest_group(self._read("routes"))) if routes else observed
 
     def install(self, image: Image) -> None:
         self._refuse_pending(self._text(), self._files())

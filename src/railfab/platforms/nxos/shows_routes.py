@@ -6,7 +6,7 @@ Text: recorded by ntc-templates; keys of the JSON of the summary: recorded by a 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from ipaddress import IPv4Network
 
@@ -45,13 +45,10 @@ class RouteShows:
     peers: Callable[[], list[NxosPeer]]
 
     def show_routes(self, form: str = "text") -> str:
-        require_text(form)
-        lines = [_HEAD]
-        for route in self._routes():
-            attached = ", attached" if route.attached else ""
-            lines.append(f"{route.prefix}, ubest/mbest: {len(route.paths)}/0{attached}")
-            lines += [f"    *via {path}" for _, path in route.paths]
-        return as_lines(lines)
+        return _shown(form, self._routes())
+
+    def show_bgp_routes(self, form: str = "text") -> str:
+        return _shown(form, [*self._learned()])
 
     def show_route_summary(self, form: str = "text") -> str:
         require_json(form)
@@ -99,6 +96,17 @@ class RouteShows:
             hops = [peers[interface] for interface in route.interfaces if interface in peers]
             paths = tuple((f"bgp-{bgp.asn}", _path(route, peer, str(bgp.asn))) for peer in hops)
             yield NxosRoute(IPv4Network(str(route.prefix)), paths, attached=False)
+
+
+def _shown(form: str, routes: Iterable[NxosRoute]) -> str:
+    """`show ip route` of these routes."""
+    require_text(form)
+    lines = [_HEAD]
+    for route in routes:
+        attached = ", attached" if route.attached else ""
+        lines.append(f"{route.prefix}, ubest/mbest: {len(route.paths)}/0{attached}")
+        lines += [f"    *via {path}" for _, path in route.paths]
+    return as_lines(lines)
 
 
 def _path(route: VirtualRoute, peer: NxosPeer, asn: str) -> str:

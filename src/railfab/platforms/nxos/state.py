@@ -19,6 +19,7 @@ Json = Mapping[str, Any]
 _SHORT = {"Eth": "Ethernet", "Po": "port-channel", "Lo": "loopback"}
 _PFC = re.compile(r"^(Ethernet\S+) +(?:On|Off|Auto) +(?:Off|On +\(([0-9a-f]+)\)) +\d+ +\d+ *$", re.MULTILINE)
 """PFC of a port: how it is configured, and the bitmap of the priorities with which it runs, in hexadecimal."""
+_BEST_PATHS = re.compile(r"ubest/mbest: (\d+)/")
 _SHORTENED = re.compile(r"(Eth|Po|Lo)(\d\S*)")
 
 
@@ -43,6 +44,11 @@ def observed_state(answers: Mapping[str, Json], pfc: str = "") -> Observed:
         ),
         sessions=tuple(_sessions(answers["sessions"], answers["bfd"])),
     )
+
+
+def widest_group(routes: str) -> int:
+    """Next hops of the route of BGP that has most of them. routes: of `show ip route bgp`, lines of prefixes."""
+    return max((int(match[1]) for match in _BEST_PATHS.finditer(routes)), default=0)
 
 
 def _pfc(text: str) -> dict[str, frozenset[int]]:

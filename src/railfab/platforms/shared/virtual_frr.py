@@ -29,7 +29,7 @@ HEADER = "V         AS   MsgRcvd   MsgSent   TblVer  InQ OutQ  Up/Down State/Pfx
 NAME_WIDTH = 15
 """Least width of the names of peers."""
 BFD_TITLES = ("SessionId", "LocalAddress", "PeerAddress", "Status")
-_ROUTES = re.compile(r"show ip(?P<six>v6)? route(?P<json> json)?")
+_ROUTES = re.compile(r"show ip(?P<six>v6)? route(?P<bgp> bgp)?(?P<json> json)?")
 _SUMMARY = re.compile(r"show (?:(?:ip )?bgp|bgp (?P<family>ipv[46]) unicast) summary(?P<json> json)?")
 
 
@@ -66,7 +66,8 @@ class VirtualFrr:
         if match := _ROUTES.fullmatch(command):
             version = 6 if match["six"] else 4
             routes = self.routes()
-            return _text(routes.json(version)) if match["json"] else routes.text(version)
+            learned = match["bgp"] is not None
+            return _text(routes.json(version, learned)) if match["json"] else routes.text(version, learned)
         match command:
             case "show bgp vrf all neighbors json":
                 return _text(self._neighbors())

@@ -86,20 +86,21 @@ class FrrRoutes:
         ordered = sorted(routes, key=lambda route: (int(route.prefix.network_address), route.prefix.prefixlen))
         self._routes = [*map(self._shown, ordered)]
 
-    def text(self, version: int) -> str:
-        """The routes of a family, as `show ip route` prints them."""
-        lines = [line for route in self._of(version) for line in _lines(route)]
+    def text(self, version: int, learned: bool = False) -> str:
+        """The routes of a family, as `show ip route` prints them. learned: those of BGP alone."""
+        lines = [line for route in self._of(version, learned) for line in _lines(route)]
         return "".join([CODES[version], "\n", *(f"{line}\n" for line in lines)])
 
-    def json(self, version: int) -> dict[str, Any]:
-        return {route.prefix: [_entry(route)] for route in self._of(version)}
+    def json(self, version: int, learned: bool = False) -> dict[str, Any]:
+        return {route.prefix: [_entry(route)] for route in self._of(version, learned)}
 
     def linux(self) -> str:
         """The routes of IPv4 in the main table of Linux, which has no addresses of the switch itself."""
         return "".join(f"{line}\n" for route in self._of(4) for line in self._linux(route))
 
-    def _of(self, version: int) -> Iterator[FrrRoute]:
-        return (route for route in self._routes if route.route.prefix.version == version)
+    def _of(self, version: int, learned: bool = False) -> Iterator[FrrRoute]:
+        routes = (route for route in self._routes if route.route.prefix.version == version)
+        return (route for route in routes if not (learned and route.connected))
 
     def _shown(self, route: VirtualRoute) -> FrrRoute:
         if route.as_path is None:

@@ -27,7 +27,7 @@ from railfab.platforms.srlinux.drain import DRAIN, is_in_maintenance
 from railfab.platforms.srlinux.drain_limits import refusals
 from railfab.platforms.srlinux.drain_verb import MARK_PATH, is_drained_by_verb, with_drain, without_drain
 from railfab.platforms.srlinux.set_request import PATHS, managed, restorable, set_request, system_of
-from railfab.platforms.srlinux.state import MAC_TABLES, NEIGHBOR_PATHS, STATE_PATHS, has_svis, observed_state
+from railfab.platforms.srlinux.state import GROUPS, MAC_TABLES, NEIGHBOR_PATHS, STATE_PATHS, has_svis, observed_state
 from railfab.platforms.srlinux.stated import lost_access, new_servers, without_secrets
 from railfab.platforms.srlinux.tree import difference, read_tree, stripped, tree_of
 
@@ -146,14 +146,13 @@ class GnmiSession:
             if self._status(change) == UNCONFIRMED:
                 raise
 
-    def observe(self, *, resolved: bool = True) -> Observed:
-        if not resolved:
-            return observed_state(merged(self._client.once(STATE_PATHS)), resolved=False)
-        updates = list(self._client.once((*STATE_PATHS, *NEIGHBOR_PATHS)))
+    def observe(self, *, resolved: bool = True, routes: bool = False) -> Observed:
+        paths = (*STATE_PATHS, *(NEIGHBOR_PATHS if resolved else ()), *((GROUPS,) if routes else ()))
+        updates = self._client.once(paths)
         state = merged(updates)
-        if has_svis(state):
+        if resolved and has_svis(state):
             state = merged((*updates, *self._client.once((MAC_TABLES,))))
-        return observed_state(state)
+        return observed_state(state, resolved=resolved, routes=routes)
 
     def install(self, image: Image) -> None:
         """Refuse it: gNOI installs images of SR Linux, which railfab does not speak."""

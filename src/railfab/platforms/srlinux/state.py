@@ -28,6 +28,7 @@ STATE_PATHS = (
     f"{_BFD}/ipv6-link-local-interface",
     f"{_BFD}/remote-address",
 )
+GROUPS = "/network-instance[name=default]/route-table/next-hop-group[index=*]/next-hop[id=*]/resolved"
 NEIGHBOR_PATHS = (f"{_UNIT}/ipv4/arp/neighbor", f"{_UNIT}/ipv6/neighbor-discovery/neighbor")
 MAC_TABLES = "/network-instance[name=*]/bridge-table/mac-table/mac"
 """Read where there are SVIs: a chassis that cannot bridge lacks the node, and would refuse the whole request."""
@@ -40,10 +41,11 @@ def has_svis(answers: Json) -> bool:
     return any(port.get("name") == IRB for port in stripped(answers).get("interface", []))
 
 
-def observed_state(answers: Json, *, resolved: bool = True) -> Observed:
+def observed_state(answers: Json, *, resolved: bool = True, routes: bool = False) -> Observed:
     """Interfaces in front-panel order, and BGP sessions by network instance and interface.
 
-    A session's neighbour is the LLDP neighbour of its interface. resolved: whether the neighbours were read.
+    A session's neighbour is the LLDP neighbour of its interface. resolved, routes: whether the neighbours and the
+    next-hop groups were read.
     """
     state = stripped(answers)
     neighbors = dict(_neighbors(state))
@@ -56,7 +58,18 @@ def observed_state(answers: Json, *, resolved: bool = True) -> Observed:
             for name in sorted(observed, key=_position)
         ),
         sessions=tuple(sorted(_sessions(state, _Subnets(ports), neighbors), key=_session_key)),
+        widest_group=_widest_group(state) if routes else None,
     )
+
+
+def _widest_group(state: Json) -> int:
+    """Resolved next hops of the group that has most of them."""
+    groups = (
+        group.get("next-hop", ())
+        for instance in state.get("network-instance", [])
+        for group in instance.get("route-table", {}).get("next-hop-group", [])
+    )
+    return max((sum(hop.get("resolved") == "true" for hop in group) for group in groups), default=0)
 
 
 def _position(interface: str) -> tuple[bool, tuple[int, ...], str]:

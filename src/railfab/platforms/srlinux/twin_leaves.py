@@ -6,9 +6,10 @@ the names, so that they are the same in every run.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
@@ -161,6 +162,7 @@ def device_leaves(chassis: VirtualChassis) -> dict[str, Any]:
         **dict(_own_lldp(chassis)),
         **dict(_platform(chassis)),
         **{path: value for counts in chassis.routes for path, value in _routes(counts)},
+        **_groups(chassis.groups),
     }
 
 
@@ -215,6 +217,17 @@ def _routes(counts: RouteCounts) -> Iterator[tuple[str, Any]]:
     yield f"{table}/statistics/total-routes", Uint64(counts.active)
     for name, count in (("bgp", counts.bgp), ("local", counts.active - counts.bgp)):
         yield f"{table}/route-summary/route-type[ip-route-type-name={name}]/active-routes", count
+
+
+@lru_cache(maxsize=256)
+def _groups(widths: tuple[int, ...]) -> Mapping[str, Any]:
+    """The members of next-hop groups; those of routes of interfaces are left out."""
+    groups = "/network-instance[name=default]/route-table/next-hop-group"
+    return {
+        f"{groups}[index={index}]/next-hop[id={member}]/resolved": "true"
+        for index, width in enumerate(widths, start=1)
+        for member in range(width)
+    }
 
 
 def date(unix_s: float) -> str:

@@ -71,7 +71,7 @@ class ToySession:
     def revert(self, change: ChangeName) -> None:
         self._cli.run(self._verbs["revert"].format(change=change))
 
-    def observe(self, *, resolved: bool = True) -> Observed:
+    def observe(self, *, resolved: bool = True, routes: bool = False) -> Observed:
         state = json.loads(self._cli.run(self._verbs["state"]))
         unresolved = {} if resolved else {"resolved_addresses": None}
         return Observed(

@@ -91,8 +91,11 @@ def management() -> dict[str, Any]:
 
 def observe(request: dict[str, Any]) -> dict[str, Any]:
     check_daemons((startup_text(),))
-    shown = ("neighbors", "addresses", "hash", "vnis", *(("resolved", "bridged") if request["resolved"] else ()))
-    return {"resolved": "", "bridged": ""} | {name: run(request["commands"][name], SHOW_WITHIN_S)[1] for name in shown}
+    shown = ["neighbors", "addresses", "hash", "vnis"]
+    shown += ["resolved", "bridged"] if request["resolved"] else []
+    shown += ["routes", "routes6"] if request["routes"] else []
+    empty = dict.fromkeys(("resolved", "bridged", "routes", "routes6"), "")
+    return empty | {name: run(request["commands"][name], SHOW_WITHIN_S)[1] for name in shown}
 
 
 def save(request: dict[str, Any]) -> dict[str, Any]:
