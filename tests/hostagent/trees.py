@@ -16,6 +16,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from tests.hosts.rig import Host, fabric, host
@@ -71,7 +72,16 @@ STATISTICS: Mapping[str, Sequence[str]] = {
         *("tx_pripause_3_1us_count", "rx_3_dropped"),
     ),
 }
-CABLES = {"enp1s0": ("pod1-seg1-leaf1", "ethernet-1/1"), "enp2s0": ("pod1-seg1-leaf2", "ethernet-1/1")}
+CABLES = {f"enp{rail}s0": (f"pod1-seg1-leaf{rail}", "ethernet-1/1") for rail in range(1, 9)}
+"""Port of a switch by interface."""
+NETCLASS = {
+    **{"addr_assign_type": "0", "address": "94:6d:ae:00:00:01", "addr_len": "6", "broadcast": "ff:ff:ff:ff:ff:ff"},
+    **{"carrier_changes": "3", "carrier_down_count": "1", "carrier_up_count": "2", "dev_id": "0x0", "dormant": "0"},
+    **{"duplex": "full", "flags": "0x1003", "ifalias": "", "ifindex": "2", "iflink": "2", "link_mode": "0"},
+    **{"mtu": "9216", "name_assign_type": "4", "netdev_group": "0", "operstate": "up", "tx_queue_len": "1000"},
+    **{"type": "1"},
+}
+"""Files of an interface beside those below: Linux Documentation/ABI/testing/sysfs-class-net."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,19 +126,20 @@ class RecordingSystem(System):
         return output
 
 
-def host_tree(folder: Path, model: str, *, as_wanted: bool = True) -> HostTree:
-    """The tree of a host with this NIC on both rails. as_wanted: after `nic.py --apply`, else as delivered."""
-    made = host(folder, fabric(model), model)
+def host_tree(folder: Path, model: str, *, as_wanted: bool = True, rails: int = 2) -> HostTree:
+    """The tree of a host with this NIC on each rail. as_wanted: after `nic.py --apply`, else as delivered."""
+    made = host(folder, fabric(model, rails=rails), model, rails=rails)
     if as_wanted:
         made.run("--apply")
     rate_gbps, family = nic_models()[model].rate_gbps, nic_models()[model].family
     tree = HostTree(root=made.root, data=folder / "plan" / "nic.json")
-    for number, interface in enumerate(CABLES, start=1):
+    cables = dict(islice(CABLES.items(), rails))
+    for number, interface in enumerate(cables, start=1):
         write_interface(tree, interface, rate_gbps=rate_gbps)
         write_counters(tree, interface, family, first=1000 * number)
     with tools_of(made):
         HostChecker(json.loads(tree.data.read_text()), "host1", RecordingSystem(tree.root)).check()
-    tree.captured("lldpcli", "-f", "json0", "show", "neighbors", "details").write_text(json.dumps(lldp(CABLES)))
+    tree.captured("lldpcli", "-f", "json0", "show", "neighbors", "details").write_text(json.dumps(lldp(cables)))
     return tree
 
 
@@ -145,8 +156,8 @@ def tools_of(made: Host) -> Iterator[None]:
 
 def write_interface(tree: HostTree, interface: str, *, rate_gbps: float) -> None:
     """Link and PCIe of an interface that has the rate of its NIC."""
-    tree.write(f"/sys/class/net/{interface}/carrier", "1")
-    tree.write(f"/sys/class/net/{interface}/speed", f"{rate_gbps * 1000:g}")
+    for name, text in {**NETCLASS, "carrier": "1", "speed": f"{rate_gbps * 1000:g}"}.items():
+        tree.write(f"/sys/class/net/{interface}/{name}", text)
     for kind in ("current", "max"):
         (tree.device(interface) / f"{kind}_link_speed").write_text(f"{PCIE[int(rate_gbps)]}\n")
         (tree.device(interface) / f"{kind}_link_width").write_text("16\n")

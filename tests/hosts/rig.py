@@ -41,9 +41,10 @@ INTENT = {
 }
 
 
-def fabric(nic: str | None = None, **profile: Any) -> FabricIntent:
-    """Two hosts of two GPUs, each rail with a switch."""
-    document = {**INTENT, "profile": profile, "hosts": {**INTENT["hosts"], "nic": nic}}  # type: ignore[dict-item]
+def fabric(nic: str | None = None, *, rails: int = 2, **profile: Any) -> FabricIntent:
+    """Two hosts of so many GPUs, each with a NIC of its own, and two rail switches."""
+    hosts = {**INTENT["hosts"], "nic": nic, "gpus": rails}  # type: ignore[dict-item]
+    document = {**INTENT, "profile": profile, "hosts": hosts}
     return FabricIntent.model_validate(document)
 
 
@@ -143,8 +144,8 @@ def tool() -> str:
     return TOOL.format(requests=requests, answers=answers)
 
 
-def host(folder: Path, intent: FabricIntent, nic: str) -> Host:
-    """A host as delivered, with this NIC on both rails, and the plan of a fabric for it."""
+def host(folder: Path, intent: FabricIntent, nic: str, *, rails: int = 2) -> Host:
+    """A host as delivered, with this NIC on each rail, and the plan of a fabric for it."""
     made = Host(folder=folder)
     model = nic_models()[nic]
     tools = {"mlx5": ("mlnx_qos", "mlxconfig"), "bnxt": ("dcb",), "ionic": ("nicctl",)}[model.family]
@@ -157,7 +158,7 @@ def host(folder: Path, intent: FabricIntent, nic: str) -> Host:
         (folder / "plan" / name).write_text(text)
     drivers = {"mlx5": "mlx5_core", "bnxt": "bnxt_en", "ionic": "ionic"}
     nics = {}
-    for rail in (1, 2):
+    for rail in range(1, rails + 1):
         settings = NICS[model.family](made, rail)
         nics[f"enp{rail}s0"] = {"name": f"rail{rail}-p0", "mtu": 1500, "802.3x": ["on", "on"], **settings}
         identity = {

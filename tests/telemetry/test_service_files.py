@@ -318,4 +318,4 @@ def test_kustomize_tells_every_pod_how_many_there_are(repository: Path, tmp_path
     boards = made["ConfigMap", "railfab-board-fabric"]
     assert boards["metadata"]["labels"] == {"grafana_dashboard": "1"}
     assert json.loads(boards["data"]["fabric.json"])["title"]
-    assert made["ConfigMap", "railfab-rules"]["data"].keys() == {"recording.yml", "alerts.yml"}
+    assert made["ConfigMap", "railfab-rules"]["data"].keys() == {"recording.yml", "adopted.yml", "alerts.yml"}

@@ -8,7 +8,7 @@ import re
 import socket
 import struct
 from array import array
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Protocol
 
 from railfab.hostagent.host_tree import CapturedSystem
@@ -18,6 +18,8 @@ SIOCETHTOOL = 0x8946
 GSSET_INFO, GSTRINGS, GSTATS, GFECPARAM = 0x37, 0x1B, 0x1D, 0x50
 SS_STATS = 1
 NAME_BYTES = 32
+MOST_DIGITS = 24
+"""Characters in which the digits of a statistic of 64 bits, and the end of its line, are."""
 FEC_BITS = ("None", "Auto", "Off", "RS", "BaseR", "LLRS")
 """Names of `ethtool --show-fec`, by the bits of ETHTOOL_FEC_*."""
 STATISTIC = re.compile(r"^\s+(\S[^:]*): (\d+)$", re.MULTILINE)
@@ -27,8 +29,12 @@ ACTIVE_FEC = re.compile(r"^Active FEC encodings?: *(.*\S)", re.MULTILINE)
 class Ethtool(Protocol):
     """What ethtool knows of one interface."""
 
-    def statistics(self) -> Mapping[str, str]:
-        """All statistics now, by name. Raises Unreadable."""
+    def names(self) -> Collection[str]:
+        """The names of all statistics. Raises Unreadable."""
+        ...
+
+    def values(self, names: Collection[str]) -> Mapping[str, int | str]:
+        """Those of these names that there are now: numbers, or their digits. Raises Unreadable."""
         ...
 
     def fec(self) -> str:
@@ -47,9 +53,18 @@ class CapturedEthtool:
     def __init__(self, interface: str, system: System) -> None:
         self._interface, self._system = interface, system
 
-    def statistics(self) -> Mapping[str, str]:
-        """All statistics, by name. Raises Unreadable."""
-        return dict(STATISTIC.findall(self._printed("-S")))
+    def names(self) -> Collection[str]:
+        """The names of all statistics. Raises Unreadable."""
+        return [name for name, _ in STATISTIC.findall(self._printed("-S"))]
+
+    def values(self, names: Collection[str]) -> Mapping[str, int | str]:
+        """The digits of these statistics. Raises Unreadable."""
+        text, values = self._printed("-S"), {}
+        for name in names:
+            _, before, after = text.partition(f" {name}: ")
+            if before and (digits := after[:MOST_DIGITS].partition("\n")[0]).isdigit():
+                values[name] = digits
+        return values
 
     def fec(self) -> str:
         """The FEC that was active. Raises Unreadable."""
@@ -72,13 +87,19 @@ class KernelEthtool:
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC)
         self._names: tuple[str, ...] = ()
 
-    def statistics(self) -> Mapping[str, str]:
-        """All statistics now, by name. Raises Unreadable."""
+    def names(self) -> Collection[str]:
+        """The names of all statistics. Raises Unreadable."""
+        self._names = self._strings(self._count())
+        return self._names
+
+    def values(self, names: Collection[str]) -> Mapping[str, int | str]:
+        """The numbers of these statistics. Raises Unreadable."""
         count = self._count()
         if count != len(self._names):
             self._names = self._strings(count)
         answer = self._call(struct.pack("=II", GSTATS, count), count * 8)
-        return dict(zip(self._names, map(str, struct.unpack_from(f"={count}Q", answer, 8)), strict=True))
+        numbers = struct.unpack_from(f"={count}Q", answer, 8)
+        return {name: number for name, number in zip(self._names, numbers, strict=True) if name in names}
 
     def fec(self) -> str:
         """The FEC that is active. Raises Unreadable."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 from railfab.hostagent.counters import Counter, CounterPlace, counters_of
@@ -18,22 +19,23 @@ class NicCounters:
     def __init__(self, port: HostPort, system: System) -> None:
         self._counters = tuple(counters_of(port.family))
         self._port, self._ethtool = port, ethtool_of(port.interface, system)
-        self._statistics: Mapping[str, str] = {}
+        self._statistics: Mapping[str, int | str] = {}
         self._files = dict(self._existing_files(system))
         self._problem = ""
+        self._names = self._existing_names()
+        self._wanted = frozenset(self._names.values())
 
     def sources(self) -> Iterator[tuple[Counter, Source]]:
         """What gives the value of each counter after `refresh`."""
         for counter, file in self._files.items():
             yield counter, scaled(file.number, counter.scale)
-        for counter in self._counters:
-            if counter.place is CounterPlace.STATISTICS:
-                yield counter, scaled(lambda names=counter.names: self._statistic(names), counter.scale)  # type: ignore[misc]
+        for counter, name in self._names.items():
+            yield counter, scaled(partial(self._statistic, name), counter.scale)
 
     def refresh(self) -> None:
         """Read the statistics of the interface, all at once."""
         try:
-            self._statistics, self._problem = self._ethtool.statistics(), ""
+            self._statistics, self._problem = self._ethtool.values(self._wanted), ""
         except Unreadable as error:
             self._statistics, self._problem = {}, f"statistics of {self._port.name} cannot be read: {error}"
 
@@ -48,11 +50,19 @@ class NicCounters:
         for file in self._files.values():
             file.close()
 
-    def _statistic(self, names: tuple[str, ...]) -> bytes | None:
-        for name in names:
-            if (value := self._statistics.get(name)) is not None:
-                return value.encode()
-        return None
+    def _statistic(self, name: str) -> bytes | None:
+        value = self._statistics.get(name)
+        return None if value is None else str(value).encode()
+
+    def _existing_names(self) -> dict[Counter, str]:
+        """The name of each counter that the interface has now: mlx5 has those of PFC only while it is on."""
+        try:
+            existing = set(self._ethtool.names())
+        except Unreadable:  # reading them says why
+            return {}
+        wanted = (counter for counter in self._counters if counter.place is CounterPlace.STATISTICS)
+        named = ((counter, next((name for name in counter.names if name in existing), "")) for counter in wanted)
+        return {counter: name for counter, name in named if name}
 
     def _existing_files(self, system: System) -> Iterator[tuple[Counter, KeptFile]]:
         """The file of each counter that the driver has."""
