@@ -187,11 +187,23 @@ def test_a_port_with_a_mac_as_identifier_has_its_description(copied: Copied) -> 
     assert [nic["neighbor"]["port"] for nic in document(tree)["nics"]] == ["to enp1s0", "to enp2s0"]
 
 
-def test_a_link_that_is_down_has_no_rate(copied: Copied) -> None:
+@pytest.mark.parametrize("speed", ["-1", "400000"])
+def test_a_link_that_is_down_has_no_rate(copied: Copied, speed: str) -> None:
+    """Drivers have -1 then, or the last one."""
     tree = copied("connectx-7")
     tree.write("/sys/class/net/enp2s0/carrier", "0")
-    tree.write("/sys/class/net/enp2s0/speed", "-1")
+    tree.write("/sys/class/net/enp2s0/speed", speed)
     assert document(tree)["nics"][1]["link"] == {"up": False, "rate_gbps": None, "fec": "RS"}
+
+
+def test_the_end_of_a_gid_table_is_not_read_entry_by_entry(copied: Copied) -> None:
+    """A table has 256 entries, which the kernel fills from the first on."""
+    tree = copied("connectx-7")
+    zero = ":".join(["0000"] * 8)
+    gids = {4: zero, 5: "0000:0000:0000:0000:0000:ffff:0a10:0002", **dict.fromkeys(range(6, 15), zero)}
+    for index, gid in {**gids, 15: "0000:0000:0000:0000:0000:ffff:0a10:0003"}.items():
+        (tree.rdma("enp1s0") / "gids" / str(index)).write_text(f"{gid}\n")
+    assert [entry["index"] for entry in document(tree)["nics"][0]["gids"]] == [0, 1, 2, 3, 5]
 
 
 def test_people_get_a_line_for_each_nic_and_each_difference(copied: Copied) -> None:

@@ -291,3 +291,24 @@ def test_a_nic_that_is_gone_is_missing(tree) -> None:
         link.symlink_to(target)
     assert (gone["roce_nic_wanted", "", ""], gone["roce_nic_missing", "", ""]) == (2, 1)
     assert ("roce_nic_link_up", "rail2-p0", "") not in gone
+
+
+def test_a_setting_that_was_never_as_wanted_is_not_lost(rebooted: Rebooted) -> None:
+    rebooted.qos.write_text(rebooted.qos.read_text().replace(PFC_ON, PFC_OFF))
+    rebooted.boot(1)
+    assert rebooted.lost() == (0, [])
+    rebooted.boot(2)
+    assert rebooted.lost() == (0, [])
+
+
+def test_a_statistic_is_found_by_its_whole_name(tree) -> None:
+    host = tree("connectx-7")
+    captured = host.captured("ethtool", "-S", "enp1s0")
+    before = captured.read_text()
+    key = ("roce_nic_receive_pause_frames_total", "rail1-p0", "3")
+    wanted = values(agent_of(host).exposed())[key]
+    try:
+        captured.write_text(before.replace("NIC statistics:\n", "NIC statistics:\n     vport_rx_prio3_pause: 99\n"))
+        assert values(agent_of(host).exposed())[key] == wanted != 99
+    finally:
+        captured.write_text(before)

@@ -18,6 +18,7 @@ from railfab.hostagent.document import (
 from railfab.hostagent.ethtool import ethtool_of
 from railfab.hostagent.last_good import LastGood
 from railfab.hostagent.link import LinkFiles
+from railfab.hostagent.programs import MeteredSystem
 from railfab.hosts.lldp import COMMAND, LldpTextError, lldp_neighbors
 from railfab.hosts.nic import (
     HostPort,
@@ -59,12 +60,14 @@ class HostChecker:
     ) -> None:
         self._settings, self._host, self._system = dict(settings), host, system
         self._last_good = last_good
+        self._interfaces: list[str] = []
         self._places = {wanted["name"]: wanted for wanted in settings["ports"]}
 
     def check(self) -> HostCheck:
         """Compare now. What cannot be read is a fault of the document, or an unknown setting, and the rest goes on."""
-        self._system.outputs.clear()
+        self._forget_outputs()
         ports, faults = self._ports()
+        self._interfaces = [port.interface for port in ports]
         rows = [compared(row, self._system) for row in rows_of(self._settings, ports, self._system)]
         neighbors, more = self._neighbors()
         lost, problems = self._lost(rows)
@@ -79,6 +82,13 @@ class HostChecker:
             faults=(*faults, *more, *problems, *_unknown(rows)),
         )
         return HostCheck(document, ports, checked_s, lost)
+
+    def _forget_outputs(self) -> None:
+        """Have programs run again: of a host those that cost little, or whose outputs are old."""
+        if isinstance(self._system, MeteredSystem):
+            self._system.forget(self._interfaces)
+        else:
+            self._system.outputs.clear()
 
     def _ports(self) -> tuple[list[HostPort], list[str]]:
         try:

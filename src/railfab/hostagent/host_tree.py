@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from railfab.hostagent.programs import MeteredSystem
 from railfab.hosts.nic import System, Unreadable
 
 CAPTURED = "captured"
@@ -35,4 +36,4 @@ def captured_name(command: Sequence[str]) -> str:
 
 def host_system(root: Path) -> System:
     """A tree where it has captured outputs, else the host whose file system is mounted there."""
-    return CapturedSystem(root) if (root / CAPTURED).is_dir() else System(root)
+    return CapturedSystem(root) if (root / CAPTURED).is_dir() else MeteredSystem(root)
