@@ -83,11 +83,11 @@ def _serve(agent: Agent, options: AgentOptions) -> int:
         remedy = "Choose another --listen or --port"
         raise RailfabError(where, f"cannot be listened on ({problem})", remedy) from None
     with server, stop_on_signal() as stop_requested:
-        agent.check()
-        threading.Thread(target=server.serve_forever, name="railfab-agent-metrics", daemon=True).start()
         host, port = server.server_address[:2]
         logging.getLogger(__name__).info("metrics on http://%s:%d/metrics", host, port)
-        agent.run(stop_requested)
+        for name, target in (("metrics", server.serve_forever), ("checks", agent.run)):
+            threading.Thread(target=target, name=f"railfab-agent-{name}", daemon=True).start()
+        stop_requested.wait()  # a tool that hangs holds up neither the metrics nor the end
         server.shutdown()
     return DONE
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
@@ -59,13 +60,14 @@ class Agent:
         self._faults.report(check.document.faults)
         return check.document
 
-    def run(self, stop_requested: threading.Event) -> None:
-        """Compare again and again until a stop is requested."""
-        while not stop_requested.wait(CHECKS_EVERY_S):
+    def run(self) -> None:
+        """Compare again and again."""
+        while True:
             try:
                 self.check()
             except Exception:  # any defect: counters go on, and the age of the comparison says that it did not
                 logger.exception("the settings could not be compared")
+            time.sleep(CHECKS_EVERY_S)
 
     def exposed(self) -> bytes:
         """The exposition in the text format of Prometheus."""
