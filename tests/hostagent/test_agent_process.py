@@ -102,7 +102,9 @@ def test_a_port_in_use_is_one_line(tree: HostTree) -> None:
 UNPLUGGED = """
 import subprocess
 from pathlib import Path
+from railfab.hostagent.ethtool import KernelEthtool
 from railfab.hostagent.host_files import KeptFile
+from railfab.hosts.nic import Unreadable
 def ip(*words): subprocess.run(["ip", "link", *words], check=True)
 def plug():
     ip("add", "enp1s0", "type", "veth", "peer", "name", "peer1")
@@ -112,8 +114,14 @@ subprocess.run(["mount", "-t", "sysfs", "sysfs", "/sys"], check=True)
 plug()
 carrier = KeptFile(Path("/sys/class/net/enp1s0/carrier"))
 print(carrier.number(), carrier.problem)
+ethtool, iflink = KernelEthtool("enp1s0"), Path("/sys/class/net/enp1s0/iflink").read_text()
+print("peer_ifindex" in ethtool.names(), ethtool.values({"peer_ifindex"}) == {"peer_ifindex": int(iflink)})
 ip("del", "enp1s0")
 print(carrier.number(), carrier.problem)
+try:
+    ethtool.values({"peer_ifindex"})
+except Unreadable as error:
+    print(error)
 plug()
 print(carrier.number(), carrier.problem)
 """
@@ -121,9 +129,10 @@ print(carrier.number(), carrier.problem)
 
 @pytest.mark.lldp
 def test_an_interface_that_is_unplugged_has_no_value_and_one_that_comes_back_has() -> None:
-    """With the kernel's own sysfs, in a network namespace."""
+    """With the kernel's own sysfs and ethtool, in a network namespace."""
     command = ["unshare", "--net", "--mount", sys.executable, "-c", UNPLUGGED]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
-    there, gone, back = (line.strip() for line in done.stdout.splitlines())
+    there, statistics, gone, none, back = (line.strip() for line in done.stdout.splitlines())
+    assert (statistics, none) == ("True True", "ethtool: no such device")
     assert there == back == "b'1'"
     assert gone == "None /sys/class/net/enp1s0/carrier cannot be read (no such file or directory)"
