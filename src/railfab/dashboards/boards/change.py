@@ -130,6 +130,8 @@ CHANGE = Board(
     alerts=(
         *("FabricConfigurationDrift", "FabricConfigurationHazard", "FabricConfigurationUnchecked"),
         *("FabricPrefixesLost", "FabricBgpSessionDown", "FabricPortDisabled"),
+        *("FabricNicSettingsLost", "FabricNicSettingWrong", "FabricNicMissing", "FabricNicPcieSlow"),
+        "FabricNicUnchecked",
     ),
     next={
         "port": "see what moved on one switch",
