@@ -12,6 +12,10 @@ factory switches, in turns. A pod has 64 super-spines then, so that switches hav
     python benchmarks/bench_deploy.py junos                    # 256 switches, 3 turns
     python benchmarks/bench_deploy.py junos --pods 1 --turns 1
     python benchmarks/bench_deploy.py srlinux --waves --pods 1 2 4 --turns 1      # 128, 256 and 512 switches
+
+With `--day-two` it is `railfab verify`, `drift`, `cabling` and `snapshot` of the same fabrics as they should be.
+
+    python benchmarks/bench_deploy.py srlinux --day-two --pods 4                  # 512 switches
 """
 
 from __future__ import annotations
@@ -45,6 +49,8 @@ WORKERS = 16
 """Switches at a time, as `railfab deploy` has them."""
 RAILFAB = (sys.executable, "-m", "railfab")
 DEPLOY, ON_TWIN = (*RAILFAB, "deploy", "--yes"), ("--on", "twin", "--state")
+CONFIGURED = ("--configured",)
+DAY_TWO = (("verify",), ("drift",), ("cabling",), ("snapshot", "-o", "taken"))
 WITHOUT_WAVES = ("--waves", "off")
 SUPER_SPINES, PODS_SWITCHES = 64, 128
 """Super-spines of a pod, and its switches together with them, of the fabrics with `--waves`."""
@@ -98,12 +104,14 @@ def typed(platform: str, text: str) -> list[str]:
             return [line for line in text.splitlines() if line.strip() not in ("!", "end")]
 
 
-def turn(path: Path, folder: Path, *commands: tuple[str, ...]) -> list[Cost]:
-    """Costs of commands one after the other on the factory switches of a new twin."""
+def turn(path: Path, folder: Path, *commands: tuple[str, ...], configured: bool = False) -> list[Cost]:
+    """Costs of commands one after the other on the switches of a new twin, as they leave the factory or configured."""
     with tempfile.TemporaryDirectory(dir=folder) as state:
         env = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parent)}
         subprocess.run(
-            [*RAILFAB, "twin", str(path), "--detach", "--port", "0", "--state", state], check=True, capture_output=True
+            [*RAILFAB, "twin", str(path), "--detach", "--port", "0", "--state", state, *CONFIGURED[:configured]],
+            check=True,
+            capture_output=True,
         )
         try:
             return [cost([*command, state], folder, env) for command in commands]
@@ -147,12 +155,26 @@ def in_waves(arguments: argparse.Namespace, folder: Path, pods: int) -> None:
             )
 
 
+def day_two(arguments: argparse.Namespace, folder: Path, pods: int) -> None:
+    """Measure commands that read every switch of a fabric that is as it should be."""
+    switches = PODS_SWITCHES * pods
+    path = intent(folder, arguments.platform, pods=pods, super_spines=SUPER_SPINES * pods)
+    commands = [(*RAILFAB, verb, str(path), *options, *ON_TWIN) for verb, *options in DAY_TWO]
+    for (verb, *_), each in zip(DAY_TWO, turn(path, folder, *commands, configured=True), strict=True):
+        print(
+            f"{switches} switches, {verb:<8} {each.cpu_s:7.2f} s CPU  {1000 * each.cpu_s / switches:5.1f} ms a switch  "
+            f"{each.wall_s:7.1f} s  {each.peak_mb:4.0f} MB",
+            flush=True,
+        )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("platform", choices=sorted(MODELS))
     parser.add_argument("--pods", type=int, nargs="+", default=[2])
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--waves", action="store_true", help="deploys with waves beside those without")
+    parser.add_argument("--day-two", action="store_true", help="commands that read every switch")
     parser.add_argument("--push", nargs=2, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.push:
@@ -161,7 +183,8 @@ def main() -> None:
     print(machine())
     for pods in arguments.pods:
         with tempfile.TemporaryDirectory() as text:
-            (in_waves if arguments.waves else beside_loop)(arguments, Path(text), pods)
+            measure = day_two if arguments.day_two else in_waves if arguments.waves else beside_loop
+            measure(arguments, Path(text), pods)
 
 
 if __name__ == "__main__":
