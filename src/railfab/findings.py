@@ -152,6 +152,17 @@ class DifferenceCode(StrEnum):
     DSCP_MAP_MISMATCH = "dscp-map-mismatch"
     THRESHOLD_MISMATCH = "threshold-mismatch"
 
+    NIC_UNREAD = "nic-unread"
+    NIC_PFC_MISMATCH = "nic-pfc-mismatch"
+    NIC_TRUST_MISMATCH = "nic-trust-mismatch"
+    NIC_DSCP_MISMATCH = "nic-dscp-mismatch"
+    NIC_ECN_MISMATCH = "nic-ecn-mismatch"
+    NIC_CNP_MISMATCH = "nic-cnp-mismatch"
+    NIC_MTU_MISMATCH = "nic-mtu-mismatch"
+    NIC_SPEED_MISMATCH = "nic-speed-mismatch"
+    NIC_FEC_MISMATCH = "nic-fec-mismatch"
+    NIC_CABLE_MISMATCH = "nic-cable-mismatch"
+
     NODE_MISSING = "node-missing"
     NODE_RENAMED = "node-renamed"
     NODE_UNEXPECTED = "node-unexpected"
@@ -172,6 +183,9 @@ class DifferenceCode(StrEnum):
     RATE_DIFFERS = "rate-differs"
     ADDRESS_DIFFERS = "address-differs"
 
+
+OF_NICS = frozenset(code for code in DifferenceCode if code.startswith("nic-") and code != "nic-order-differs")
+"""Findings that name a host first, and not a switch."""
 
 HazardCode = NewType("HazardCode", str)
 """Findings about configuration that harms RoCE: a kind of `platforms/hazard_kinds.yml`. `--accept` of `audit` and

@@ -22,7 +22,7 @@ from railfab.cli.tables import columns as width
 from railfab.cli.tables import laid_out, wrapped
 from railfab.endpoints import STATE_DIR
 from railfab.errors import DeviceError, Problems, RailfabError, each
-from railfab.findings import DesignCode, Finding, Severity, findings_text, worst_switches
+from railfab.findings import OF_NICS, DesignCode, Finding, Severity, findings_text, worst_switches
 from railfab.text.counted import counted, listed
 from railfab.text.folding import alike_as_one
 from railfab.text.printable import json_text, printable, printable_lines
@@ -311,9 +311,10 @@ def print_worst_switches(findings: Sequence[Finding]) -> None:
     switches = worst_switches(findings)
     if len(switches) < 2:
         return
-    print_table("", ("switch", "findings"), [(switch, findings_text(of)) for switch, of in switches[:MOST_SWITCHES]])
+    device = "device" if any(finding.code in OF_NICS for finding in findings) else "switch"
+    print_table("", (device, "findings"), [(switch, findings_text(of)) for switch, of in switches[:MOST_SWITCHES]])
     if len(switches) > MOST_SWITCHES:
-        print_text(f"and {counted(len(switches) - MOST_SWITCHES, 'switch')} more with findings")
+        print_text(f"and {counted(len(switches) - MOST_SWITCHES, device)} more with findings")
 
 
 def findings_document(found: Iterable[Finding]) -> list[dict[str, Any]]:

@@ -19,6 +19,7 @@ from railfab.documents.explain import Section
 from railfab.documents.growth import Room
 from railfab.endpoints import Endpoints
 from railfab.exports.netbox_push import PushedKind
+from railfab.fabric.nic_agreement import NicCoverage
 from railfab.findings import DesignCode, DifferenceCode, HazardCode, Severity
 from railfab.hostagent.document import HostDocument
 from railfab.imports.gnmic.conversion import Renamed
@@ -93,13 +94,14 @@ class CablingRecord:
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """`verify`. checked: the switches whose state was read. accepted: as of `audit`."""
+    """`verify`. checked: the switches whose state was read. accepted: as of `audit`. nics: null without --hosts."""
 
     fabric: str
     checked: tuple[str, ...]
     findings: tuple[SwitchFinding, ...]
     accepted: tuple[SwitchFinding, ...]
     cabling: CablingRecord
+    nics: NicCoverage | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from railfab.device import (
 from railfab.errors import RailfabError
 from railfab.fabric import Design
 from railfab.fabric.audit import configuration_findings, most_harmful_first
+from railfab.fabric.nic_agreement import NicAgreement, NicCoverage, NicStates
 from railfab.findings import DifferenceCode, Finding, Severity, error, warning, without_accepted
 from railfab.platforms import Pending, Running, platform
 from railfab.topology import CabledPort, Topology
@@ -37,14 +38,15 @@ DEPLOY = "Deploy the intent"
 class Verification:
     """Every difference between the switches that were read and the intent, in the order of `most_harmful_first`.
 
-    checked: their names, sorted. unread: the error of each other switch, by name.
-    cabling: of all of them.
+    checked: their names, sorted. unread: the error of each other switch, by name. cabling: of all of them. nics: those
+    compared with their switch ports; None where none were to be.
     """
 
     findings: tuple[Finding, ...]
     checked: tuple[str, ...]
     unread: Mapping[str, RailfabError]
     cabling: Cabling
+    nics: NicCoverage | None = None
 
 
 def verify_all(
@@ -53,9 +55,10 @@ def verify_all(
     *,
     wait_s: float,
     accept: Collection[str] = (),
+    nics: NicStates | None = None,
     on_done: OnDone = lambda _name: None,
 ) -> Verification:
-    """Compare the switches with the intent.
+    """Compare the switches with the intent, and with the NICs at their ports.
 
     Repeated until nothing is found but notes and findings with a code of `accept`, or wait_s has passed, because
     sessions need seconds to come up after a change; a switch that could not be read is not tried again. Raises
@@ -69,10 +72,13 @@ def verify_all(
         unread.update(read.unread)
         states = {name: observed for name, (_, observed) in read.answers.items()}
         cabling = cabling_of(fabric.topology, nornir.inventory.hosts.keys(), states)
-        findings = most_harmful_first((*_findings(fabric, read.answers, owned), *_wrong_hosts(cabling)))
+        agreement = None if nics is None else NicAgreement(fabric, nics, _models(fabric, read.answers))
+        of_nics = agreement.findings() if agreement else ()
+        findings = most_harmful_first((*_findings(fabric, read.answers, owned), *_wrong_hosts(cabling), *of_nics))
         left, _ = without_accepted(findings, accept)
         if all(finding.severity is Severity.NOTE for finding in left) or time.monotonic() >= deadline:
-            return Verification(findings, tuple(sorted(read.answers)), unread, cabling)
+            coverage = agreement.coverage if agreement else None
+            return Verification(findings, tuple(sorted(read.answers)), unread, cabling, coverage)
         time.sleep(POLL_S)
 
 
@@ -89,6 +95,12 @@ def _findings(
     for name, (running, observed) in inspected.items():
         yield from live_findings(fabric, name, observed, owns_system=name in owned)
         yield from qos_findings(name, fabric.models[name], observed, partial(_model, fabric, name, running.text))
+
+
+def _models(fabric: Design, inspected: Mapping[str, tuple[Running, Observed]]) -> dict[str, DeviceModel]:
+    """The models of running configurations, by the names of switches that have one."""
+    models = ((name, _model(fabric, name, running.text)) for name, (running, _) in inspected.items())
+    return {name: model for name, model in models if model is not None}
 
 
 def _model(fabric: Design, name: str, text: str) -> DeviceModel | None:

@@ -20,7 +20,7 @@ from railfab.fabric.design import Design, external_text, render_text
 from railfab.fabric.explained import explained_changes, with_replaced
 from railfab.fabric.foreign import OtherConfiguration, parsed
 from railfab.fabric.router_ids import with_duplicates
-from railfab.findings import DifferenceCode, Finding, Severity, error, note, warning
+from railfab.findings import OF_NICS, DifferenceCode, Finding, Severity, error, note, warning
 from railfab.platforms import Difference, Platform, Side, Support, platform
 from railfab.platforms.admission import support_of
 from railfab.platforms.features import FEATURES
@@ -141,7 +141,8 @@ def _folded(same: Sequence[Finding]) -> Finding:
         return first
     if switches == len(same) and len(set(map(_place, same))) == 1:
         return replace(first, where=f"{first.switch} and {len(more):,} more{_place(first)}")
-    where = f" on {counted(switches, 'switch')}" if switches > 1 else ""
+    noun = "host" if first.code in OF_NICS else "switch"
+    where = f" on {counted(switches, noun)}" if switches > 1 else ""
     return replace(first, problem=f"{first.problem} (and {counted(len(more), 'place')} more{where})")
 
 

@@ -1,0 +1,286 @@
+"""Agreement of NICs with the switch ports that they are cabled to, by cable: each mismatch and who should change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from railfab.bounded_json import load_json
+from railfab.device import DeviceModel, Fec, Port, PortOperation, operations
+from railfab.errors import RailfabError, raise_all
+from railfab.fabric.design import Design
+from railfab.fabric.host_names import short_name
+from railfab.findings import DifferenceCode, Finding, error, warning
+from railfab.hosts.nic_states import NicDocumentError, NicFec, NicState, states_of
+from railfab.hosts.ports import RocePort, every_roce_port
+from railfab.intent import Lossless
+from railfab.text.counted import listed
+from railfab.topology.catalogue import nearest
+from railfab.yaml_reader.files import UnreadableFile, file_text
+
+MAX_BYTES = 50_000_000
+WRITE_IT = "Write it on the host with railfab agent --once --output json"
+FECS = {Fec.OFF: NicFec.OFF, Fec.BASE_R: NicFec.BASE_R, Fec.RS_528: NicFec.RS, Fec.RS_544: NicFec.RS}
+NO_OPERATION = PortOperation(pfc=frozenset(), ecn=frozenset(), dscp={})
+"""Operation of a port without QoS."""
+NicKey = tuple[str, str]
+"""Names of a host and of a port of its NICs in the plan."""
+
+
+@dataclass(frozen=True, slots=True)
+class NicStates:
+    """States of the NICs of hosts. hosts: those of which there is a document."""
+
+    ports: Mapping[NicKey, NicState]
+    hosts: frozenset[str]
+
+
+def read_nic_states(fabric: Design, folder: Path) -> NicStates:
+    """The NICs in each *.json of a folder, a document a host.
+
+    Raises RailfabError, or Problems, for a file that is none, of a host that the intent lacks, or of one that another
+    file has too.
+    """
+    try:
+        paths = sorted(path for path in folder.iterdir() if path.suffix == ".json")
+    except OSError:
+        raise RailfabError(str(folder), "cannot be read", "Name a folder with HOST.json for each host") from None
+    if not paths:
+        raise RailfabError(str(folder), "has no *.json, one for each host", WRITE_IT)
+    planned = {node.name for node in fabric.topology.hosts()}
+    ports: dict[NicKey, NicState] = {}
+    files: dict[str, Path] = {}
+    problems: list[RailfabError] = []
+    for path in paths:
+        try:
+            states = _states(path, fabric.intent.fabric)
+            host = _host(path, states, planned)
+            if (first := files.setdefault(host, path)) is not path:
+                raise RailfabError(str(path), f"is of the same host as {first.name}", "Keep the newer file")
+            ports.update({(host, state.nic): state for state in states})
+        except RailfabError as refusal:
+            problems.append(refusal)
+    raise_all(problems)
+    return NicStates(ports, frozenset(files))
+
+
+def _states(path: Path, fabric: str) -> list[NicState]:
+    try:
+        document = load_json(file_text(path, MAX_BYTES))
+        states = [*states_of(document)]
+    except UnreadableFile as refusal:
+        raise RailfabError(str(path), refusal.problem, WRITE_IT) from None
+    except NicDocumentError as refusal:
+        raise RailfabError(str(path), str(refusal), WRITE_IT) from None
+    except ValueError as refusal:
+        raise RailfabError(str(path), f"is not JSON ({refusal})", WRITE_IT) from None
+    if document.get("fabric", fabric) != fabric:
+        problem = f"is of fabric {document['fabric']}, not of {fabric}"
+        raise RailfabError(str(path), problem, "Use the intent of its plan")
+    return states
+
+
+def _host(path: Path, states: list[NicState], planned: set[str]) -> str:
+    """The host of a document, without its domain; the name of the file where it has no NIC."""
+    host = short_name(states[0].host if states else path.stem)
+    if host not in planned:
+        remedy = nearest(host, dict.fromkeys(planned))
+        raise RailfabError(str(path), f"is of {host}, which the intent lacks", remedy)
+    return host
+
+
+@dataclass(frozen=True, slots=True)
+class NicCoverage:
+    """NIC ports with RoCE that were compared with their switch ports, and those of the intent."""
+
+    compared: int
+    ports: int
+
+
+@dataclass(frozen=True)
+class NicAgreement:
+    """The NICs of a fabric against its switches. models: of running configurations, by the names of switches read."""
+
+    fabric: Design
+    states: NicStates
+    models: Mapping[str, DeviceModel]
+
+    @cached_property
+    def links(self) -> tuple[RocePort, ...]:
+        """The cables of NICs with RoCE to switches that were read."""
+        links = every_roce_port(self.fabric.topology, self.fabric.intent)
+        return tuple(link for link in links if link.switch in self.models)
+
+    @property
+    def coverage(self) -> NicCoverage:
+        """Number of NICs that were compared, of those of the intent."""
+        every = every_roce_port(self.fabric.topology, self.fabric.intent)
+        compared = sum((link.host, link.name) in self.states.ports for link in self.links)
+        return NicCoverage(compared, sum(1 for _ in every))
+
+    def findings(self) -> Iterator[Finding]:
+        """Mismatches, cables that lead elsewhere, and NICs that are not known."""
+        lossless = self.fabric.intent.profile.lossless
+        if lossless is None:
+            return
+        running = {name: _switch_ports(model) for name, model in self.models.items()}
+        planned = {name: _switch_ports(self.fabric.models[name]) for name in self.models}
+        without = sorted({link.host for link in self.links} - self.states.hosts)
+        for host in without:
+            problem = "NICs are not compared with their switch ports: there is no document of it"
+            yield warning(DifferenceCode.NIC_UNREAD, host, problem, WRITE_IT)
+        for link in self.links:
+            state = self.states.ports.get((link.host, link.name))
+            if state is not None:
+                port, wanted = (ports[link.switch].get(link.switch_port, _SwitchPort()) for ports in (running, planned))
+                yield from _Cable(link, state, lossless, port, wanted).findings()
+            elif link.host in self.states.hosts:
+                problem = "is not compared with its switch port: the document of its host lacks it"
+                remedy = "Look at the faults in the document, and write it again"
+                yield warning(DifferenceCode.NIC_UNREAD, f"{link.host} {link.name}", problem, remedy)
+
+
+@dataclass(frozen=True, slots=True)
+class _SwitchPort:
+    """A port of a switch as a configuration has it; None where it does not state a value."""
+
+    operation: PortOperation = NO_OPERATION
+    mtu_bytes: int | None = None
+    rate_gbps: int | None = None
+    fec: NicFec | None = None
+    cable_m: int | None = None
+
+    def dscps(self, queue: int) -> frozenset[int]:
+        """The code points that it puts into a queue."""
+        return frozenset(dscp for dscp, chosen in self.operation.dscp.items() if chosen == queue)
+
+
+def _switch_ports(model: DeviceModel) -> Mapping[str, _SwitchPort]:
+    doing, qos = operations(model), model.qos
+    profiles = {port.interface: qos.profile(port.profile or "") for port in qos.ports} if qos else {}
+    return {
+        port.name: _SwitchPort(
+            doing.get(port.name, NO_OPERATION),
+            port.mtu_bytes,
+            port.rate_gbps,
+            None if port.fec is None else FECS[port.fec],
+            None if (profile := profiles.get(port.name)) is None else profile.cable_m,
+        )
+        for port in model.interfaces
+        if isinstance(port, Port)
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Cable:
+    """Both ends of a cable. port, wanted: of the switch, as it runs and as the intent has it."""
+
+    link: RocePort
+    nic: NicState
+    lossless: Lossless
+    port: _SwitchPort
+    wanted: _SwitchPort
+
+    def findings(self) -> Iterator[Finding]:
+        """The mismatches of the cable; of a NIC that is cabled elsewhere that alone."""
+        link, nic = self.link, self.nic
+        if nic.neighbor is not None and nic.neighbor != (link.switch, link.switch_port):
+            problem = f"is cabled to {' '.join(nic.neighbor)}, the intent says {link.switch} {link.switch_port}"
+            yield error(DifferenceCode.MISCABLED, f"{link.host} {link.name}", problem, "Correct the cabling")
+            return
+        if nic.unread:
+            problem = f"{listed(nic.unread)} cannot be read, and is not compared with its switch port"
+            remedy = "Look at the problems in the document of the host, and write it again"
+            yield warning(DifferenceCode.NIC_UNREAD, f"{link.host} {link.name}", problem, remedy)
+        for compare in (self._pfc, self._trust, self._dscp, self._ecn, self._cnp, self._mtu, self._speed, self._fec):
+            yield from compare()
+        yield from self._cable_length()
+
+    def _pfc(self) -> Iterator[Finding]:
+        nic, switch, wanted = self.nic.pfc, self.port.operation.pfc, self.wanted.operation.pfc
+        if nic is not None and nic != switch:
+            said = f"the NIC has PFC on {_priorities(nic)}, the switch port on {_priorities(switch)}"
+            yield self._mismatch(DifferenceCode.NIC_PFC_MISMATCH, said, nic == wanted, switch == wanted)
+
+    def _trust(self) -> Iterator[Finding]:
+        if self.nic.trusts_dscp is False and len(set(self.port.operation.dscp.values())) > 1:
+            said = "the NIC trusts the priority of a VLAN tag, the switch port DSCP"
+            yield self._mismatch(DifferenceCode.NIC_TRUST_MISMATCH, said, False, True)
+
+    def _dscp(self) -> Iterator[Finding]:
+        """The code points of RoCE that the NIC receives, and those that it sends."""
+        nic, lossless = self.nic, self.lossless
+        switch, wanted = self.port.dscps(lossless.priority), self.wanted.dscps(lossless.priority)
+        if nic.roce_dscps is not None and nic.roce_dscps != switch:
+            received = f"the NIC has DSCP {_numbers(nic.roce_dscps)} in priority {lossless.priority}"
+            said = f"{received}, the switch port {_numbers(switch)}"
+            yield self._mismatch(DifferenceCode.NIC_DSCP_MISMATCH, said, nic.roce_dscps == wanted, switch == wanted)
+        for dscp in sorted(nic.sent_dscps - switch):
+            queue = self.port.operation.dscp.get(dscp, "none")
+            said = f"the NIC sends RoCE with DSCP {dscp}, which the switch port puts into queue {queue}"
+            yield self._mismatch(DifferenceCode.NIC_DSCP_MISMATCH, said, dscp in wanted, switch == wanted)
+
+    def _ecn(self) -> Iterator[Finding]:
+        nic, marked = self.nic.ecn, self.lossless.priority
+        switch, wanted = marked in self.port.operation.ecn, marked in self.wanted.operation.ecn
+        if nic is not None and nic != switch:
+            reacts = "reacts to marks" if nic else "does not react to marks"
+            said = f"the NIC {reacts}, the switch port {'marks' if switch else 'does not mark'}"
+            yield self._mismatch(DifferenceCode.NIC_ECN_MISMATCH, said, nic == wanted, switch == wanted)
+
+    def _cnp(self) -> Iterator[Finding]:
+        dscp, queue = self.nic.cnp_dscp, self.lossless.cnp_queue
+        switch, wanted = self.port.dscps(queue), self.wanted.dscps(queue)
+        if dscp is not None and dscp not in switch:
+            chosen = self.port.operation.dscp.get(dscp, "none")
+            said = f"the NIC sends CNPs with DSCP {dscp}, which the switch port puts into queue {chosen}, not {queue}"
+            yield self._mismatch(DifferenceCode.NIC_CNP_MISMATCH, said, dscp in wanted, switch == wanted)
+
+    def _mtu(self) -> Iterator[Finding]:
+        """The MTU; behind VXLAN the NIC has less than its port."""
+        nic, switch, wanted = self.nic.mtu_bytes, self.port.mtu_bytes, self.wanted.mtu_bytes
+        if nic is None or switch is None or wanted is None:
+            return
+        if nic - switch != self.link.mtu - wanted:
+            said = f"the NIC has MTU {nic}, the switch port {switch}"
+            yield self._mismatch(DifferenceCode.NIC_MTU_MISMATCH, said, nic == self.link.mtu, switch == wanted)
+
+    def _speed(self) -> Iterator[Finding]:
+        nic, wanted = self.nic.rate_gbps, self.link.rate_gbps
+        switch = self.port.rate_gbps or wanted
+        if nic is not None and nic != switch:
+            said = f"the link of the NIC has {nic:g} Gb/s, the switch port {switch} Gb/s"
+            yield self._mismatch(DifferenceCode.NIC_SPEED_MISMATCH, said, nic == wanted, switch == wanted)
+
+    def _fec(self) -> Iterator[Finding]:
+        nic, switch, wanted = self.nic.fec, self.port.fec, self.wanted.fec
+        if nic is not None and switch is not None and nic != switch:
+            said = f"the NIC has FEC {nic}, the switch port {switch}"
+            yield self._mismatch(DifferenceCode.NIC_FEC_MISMATCH, said, nic == wanted, switch == wanted)
+
+    def _cable_length(self) -> Iterator[Finding]:
+        nic, wanted = self.nic.cable_m, self.link.cable_m
+        switch = wanted if self.port.cable_m is None else self.port.cable_m
+        if nic is not None and nic != switch:
+            said = f"the NIC has its buffer for a cable of {nic} m, the switch port for {switch} m"
+            yield self._mismatch(DifferenceCode.NIC_CABLE_MISMATCH, said, nic == wanted, switch == wanted)
+
+    def _mismatch(self, code: DifferenceCode, said: str, nic_is_planned: bool, switch_is_planned: bool) -> Finding:
+        """A mismatch; the remedy says which end is not as the intent wants it."""
+        link = self.link
+        nic, switch = "the NIC with nic.py --apply", "the switch: deploy the intent"
+        if switch_is_planned:
+            remedy = f"Change {nic}"
+        else:
+            remedy = f"Change {switch}" if nic_is_planned else f"Change {nic}, and {switch}"
+        return error(code, f"{link.host} {link.name} to {link.switch} {link.switch_port}", said, remedy)
+
+
+def _priorities(priorities: frozenset[int]) -> str:
+    return f"priority {_numbers(priorities)}" if priorities else "no priority"
+
+
+def _numbers(values: frozenset[int]) -> str:
+    return ", ".join(map(str, sorted(values))) or "none"
