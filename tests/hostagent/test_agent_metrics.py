@@ -21,6 +21,7 @@ from railfab.hostagent.agent import Agent
 from railfab.hostagent.counters import counters_of
 from railfab.hostagent.host_files import KeptFile
 from railfab.hostagent.host_tree import host_system
+from railfab.hostagent.optics import OpticLane, optic_lanes
 from railfab.hostagent.server import AgentServer
 from railfab.hosts import nic_models
 from railfab.metrics import CATALOGUE
@@ -312,3 +313,36 @@ def test_a_statistic_is_found_by_its_whole_name(tree) -> None:
         assert values(agent_of(host).exposed())[key] == wanted != 99
     finally:
         captured.write_text(before)
+
+
+def test_light_of_lanes_is_exposed_and_lanes_without_use_are_not(tree) -> None:
+    lines = agent_of(tree("connectx-7")).exposed().decode().splitlines()
+    light = {
+        (match[1], match[2]): float(match[3])
+        for line in lines
+        if (match := re.match(r'roce_nic_optic_(\w+)_power_dbm\{.*nic="rail1-p0",lane="(\d)"\} (\S+)', line))
+    }
+    assert light == {
+        **{("transmit", "1"): -1.17, ("transmit", "2"): -1.16, ("transmit", "3"): -1.14},
+        **{("receive", "1"): -0.34, ("receive", "2"): -10.4, ("receive", "3"): -40.0},
+    }
+
+
+SFP = """\
+\tIdentifier                                : 0x03 (SFP)
+\tLaser output power                        : 0.5230 mW / -2.81 dBm
+\tReceiver signal average optical power     : 0.7285 mW / -1.38 dBm
+\tLaser output power high alarm threshold   : 1.5849 mW / 2.00 dBm
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "lanes"),
+    [
+        (SFP, [OpticLane(1, -1.38, -2.81)]),
+        ("", []),
+        ("\tIdentifier : 0x11 (QSFP28)\n\tTransmitter technology : copper\n", []),
+    ],
+)
+def test_an_optic_of_a_single_lane_has_no_number_and_a_copper_cable_no_light(text: str, lanes: list[OpticLane]) -> None:
+    assert list(optic_lanes(text)) == lanes

@@ -18,6 +18,7 @@ from railfab.hostagent.document import (
 from railfab.hostagent.ethtool import ethtool_of
 from railfab.hostagent.last_good import LastGood
 from railfab.hostagent.link import LinkFiles
+from railfab.hostagent.optics import OpticLane, optic_lanes
 from railfab.hostagent.programs import MeteredSystem
 from railfab.hosts.lldp import COMMAND, LldpTextError, lldp_neighbors
 from railfab.hosts.nic import (
@@ -43,13 +44,15 @@ NO_GID = "0000:0000:0000:0000:0000:0000:0000:0000"
 class HostCheck:
     """What a comparison has shown: the document, the ports that it found, and when it was made (Unix time) [s].
 
-    lost: settings that are no more as wanted since the last boot; None where that is not known.
+    lost: settings that are no more as wanted since the last boot; None where that is not known. optics: lanes of each
+    NIC whose optic says its light.
     """
 
     document: HostDocument
     ports: Sequence[HostPort]
     checked_s: float
     lost: Sequence[Row] | None
+    optics: Mapping[str, Sequence[OpticLane]]
 
 
 class HostChecker:
@@ -81,7 +84,7 @@ class HostChecker:
             settings=tuple(_setting(row) for row in rows if _of_host(row)),
             faults=(*faults, *more, *problems, *_unknown(rows)),
         )
-        return HostCheck(document, ports, checked_s, lost)
+        return HostCheck(document, ports, checked_s, lost, {port.name: self._lanes(port) for port in ports})
 
     def _forget_outputs(self) -> None:
         """Have programs run again: of a host those that cost little, or whose outputs are old."""
@@ -137,6 +140,13 @@ class HostChecker:
             )
         finally:
             files.close()
+
+    def _lanes(self, port: HostPort) -> Sequence[OpticLane]:
+        """The lanes of the optic; none of a copper cable, and where ethtool may not read it."""
+        try:
+            return optic_lanes(self._system.output(["ethtool", "-m", port.interface]))
+        except Unreadable:
+            return ()
 
     def _gids(self, port: HostPort) -> Iterator[NicGid]:
         """The entries of the port's GID table that have an address."""

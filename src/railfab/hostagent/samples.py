@@ -33,6 +33,11 @@ def exposition_of(
         _add_nic(made, nic, needed[nic.nic])
         _add_settings(made, nic.nic, nic.settings)
     _add_settings(made, WHOLE_HOST, document.settings)
+    for name, lanes in check.optics.items():
+        for lane in lanes:
+            labels = {"nic": name, "lane": str(lane.number)}
+            made.add("roce_nic_optic_receive_power_dbm", lane.receive_dbm, labels)
+            made.add("roce_nic_optic_transmit_power_dbm", lane.transmit_dbm, labels)
     for nic in document.nics if check.lost is not None else ():
         made.add("roce_nic_settings_lost", sum(row.nic == nic.nic for row in check.lost or ()), {"nic": nic.nic})
     for nic, files in zip(document.nics, links, strict=True):
