@@ -172,8 +172,12 @@ def test_a_slow_host_and_a_job_are_made_by_actions_and_by_their_commands(shown: 
     assert (ring := shown.twin.status().job) not in (None, "made")
     act(shown, "job", job="incast")
     assert shown.twin.status().job != ring
+    ended = act(shown, "job", job="none")
+    assert shown.twin.status().job is None
     run_command(started["command"])
     assert shown.twin.status().job == ring
+    run_command(ended["command"])
+    assert shown.twin.status().job is None
     shown.twin.switch_job(INCAST)
 
 

@@ -43,12 +43,15 @@ if TYPE_CHECKING:
     from railfab.twin import FoundTwin, Twin, TwinStatus
     from railfab.workload import RecordedJob
 
+NO_JOB = "none"
+"""Word of `--job` that ends the job of a running twin."""
 JobOption = Annotated[
     Path | None,
     typer.Option(
         "--job",
         metavar="FILE",
-        help="Job of the hosts, of any format that `simulate` takes; a running twin changes to it at once.",
+        help="Job of the hosts, of any format that `simulate` takes; a running twin changes to it at once, and `none` "
+        "ends the one that runs.",
     ),
 ]
 PortOption = Annotated[
@@ -127,13 +130,17 @@ def twin(
     from railfab.twin import require_served, require_traffic, running, twin_command
 
     fabric = design(file)
-    wanted = fitting_job(job, fabric.topology, fabric.intent) if job is not None else None
+    ends_job = job is not None and str(job) == NO_JOB
+    wanted = fitting_job(job, fabric.topology, fabric.intent) if job is not None and not ends_job else None
     there = running(state, fabric.topology.fabric)
-    if there is not None and wanted is not None:
+    if ends_job and there is None:
+        raise EndpointError(fabric.topology.fabric, "no twin is running whose job could end", "Leave out --job none")
+    if there is not None and job is not None:
         why = f"The twin of {fabric.topology.fabric} is running, and only its job changes: leave out"
         refuse(given_parameters(context), NOT_OF_A_RUNNING_TWIN, why)
         there.switch_job(wanted)
-        print_text(f"{fabric.topology.fabric}: the running twin changed to job {wanted.job}", err=True)
+        doing = "ended its job" if wanted is None else f"changed to job {wanted.job}"
+        print_text(f"{fabric.topology.fabric}: the running twin {doing}", err=True)
         return
     stop_at_errors(fabric, accept)
     require_served(fabric)

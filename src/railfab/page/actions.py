@@ -14,6 +14,8 @@ from railfab.page.plan import PagePlan
 from railfab.twin import Control, Direction, SwitchOperation
 
 MOST_LOSS_DB, MOST_RATE_GBPS = 60.0, 9999.0
+NO_JOB = "none"
+"""In place of the name of a job: the hosts send nothing."""
 Answer = dict[str, Any]
 Body = Mapping[str, Any]
 
@@ -34,14 +36,13 @@ class TwinActions:
         }
 
     def job(self, body: Body) -> Answer:
-        """Start a job in place of the one that runs. body: `job`, a name of `jobs`."""
-        name = _text(body, "job")
+        """Start a job in place of the one that runs, or end that. body: `job`, a name of `jobs`, or `none`."""
+        name, design = _text(body, "job"), self._plan.design
         path = self.jobs.get(name)
-        if path is None:
-            raise ActionError("job", f"{name!r} is no job of this page", f"Use one of {', '.join(self.jobs)}")
-        design = self._plan.design
-        self._control.switch_job(fitting_job(path, design.topology, design.intent))
-        return self._did(f"twin {shlex.quote(str(design.path))} --job {shlex.quote(str(path))}")
+        if path is None and name != NO_JOB:
+            raise ActionError("job", f"{name!r} is no job of this page", f"Use one of {', '.join(self.jobs)}, {NO_JOB}")
+        self._control.switch_job(None if path is None else fitting_job(path, design.topology, design.intent))
+        return self._did(f"twin {shlex.quote(str(design.path))} --job {shlex.quote(str(path or NO_JOB))}")
 
     def fault(self, body: Body) -> Answer:
         """Make or undo a fault. body: `kind` optic (node, interface, loss_db), host (host, rx_gbps or null) or switch

@@ -1,7 +1,7 @@
 /**
  * Try it: changes of a twin. Each form posts its fields to /api/actions/KIND and shows the command that does the same:
- * job {job}, fault {kind: "optic", node, interface, loss_db} or {kind: "host", host, rx_gbps} or {kind: "switch", switch,
- * operation}, cable {node, interface, up}, threshold {rate_gbps, kmin_bytes, kmax_bytes, pmax_percent}, which answers
+ * job {job: a name, or "none"}, fault {kind: "optic", node, interface, loss_db} or {kind: "host", host, rx_gbps} or
+ * {kind: "switch", switch, operation}, cable {node, interface, up}, threshold {rate_gbps, kmin_bytes, kmax_bytes, pmax_percent}, which answers
  * {id, diffs} and changes nothing until deploy {id}.
  */
 
@@ -49,8 +49,8 @@ export default class TryView {
     const { fabric } = this.page;
     const switches = fabric.switches.map((node) => node.name);
     return [
-      this.#form("job", "Run a job", "The hosts change to it at once.", "Run", [
-        choice("job", "Job", fabric.design.jobs),
+      this.#form("job", "Run a job", "The hosts change to it at once, or end theirs.", "Run", [
+        choice("job", "Job", [...fabric.design.jobs, ["none", "none: hosts send nothing"]]),
       ]),
       this.#form("cable", "Cut a cable", "Both ends lose their link, and routing avoids it.", "Change", [
         port(fabric, "Cable"),
