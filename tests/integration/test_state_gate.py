@@ -79,8 +79,8 @@ def test_fewer_equal_paths_fail_also_in_the_process_that_resumes(twin: Twin, kep
     resumed = gate_of(twin, kept)
     resumed.restore(json.loads(json.dumps(gate.saved())))
     assert [failure.line for failure in resumed.failures([LEAF])] == [
-        f"gate state: {LEAF} BGP: no route has as many equal paths as before. Check maximum paths, AS paths and "
-        "policies (before 2 next hops, after 1 next hop, limit no new error after 0 s)"
+        f"gate state: {LEAF} BGP: routes have fewer equal paths. Check maximum paths, AS paths and policies "
+        "(before 1 with 2 next hops, after 0 with 2 next hops, limit 1 after 0 s)"
     ]
     assert resumed.failures(WAVE[:1]) != ()
     assert gate.failures(WAVE) == ()  # the spine may be drained

@@ -69,8 +69,8 @@ class Observed:
     """The live state of one switch. lldp: whether it reports the neighbours that it hears.
 
     hashes_source_port: whether ECMP chooses a path by the UDP source port too; None where not reported. vnis: of the
-    VLANs that it has in VXLAN; None where not reported. widest_group: next hops of the route of BGP that has most of
-    them, 0 without such routes; None where not read.
+    VLANs that it has in VXLAN; None where not reported. next_hop_widths: number of routes of BGP in the default
+    instance, on SR Linux of next-hop groups, by the number of their next hops; None where not read.
     """
 
     interfaces: tuple[ObservedInterface, ...]
@@ -78,4 +78,4 @@ class Observed:
     lldp: bool = True
     hashes_source_port: bool | None = None
     vnis: frozenset[int] | None = None
-    widest_group: int | None = None
+    next_hop_widths: Mapping[int, int] | None = None

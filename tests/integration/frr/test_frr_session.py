@@ -120,8 +120,8 @@ def test_sessions_neighbours_and_mtu_are_observed(leaf_at_work: Node) -> None:
     with leaf_at_work.session() as session:
         assert eventually(lambda: all(found.bfd_up for found in session.observe().sessions))
         seen = session.observe()
-        assert seen.widest_group is None
-        assert eventually(lambda: session.observe(resolved=False, routes=True).widest_group == 3)
+        assert seen.next_hop_widths is None
+        assert eventually(lambda: max(session.observe(resolved=False, routes=True).next_hop_widths or {0: 0}) == 3)
     assert {found.interface for found in seen.sessions} == {"swp1", "swp3", "swp10"}
     for found in seen.sessions:
         assert (found.established, found.remote_as, found.neighbor_device) == (True, 65001, "rft-spine")

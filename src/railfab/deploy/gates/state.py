@@ -15,6 +15,7 @@ from typing import Any
 from nornir.core import Nornir
 
 from railfab.deploy.gates.contract import GateFailure
+from railfab.deploy.gates.widths import narrowed
 from railfab.deploy.kept_sessions import KeptSessions
 from railfab.deploy.live_qos import qos_findings
 from railfab.deploy.run import readings_of
@@ -47,11 +48,11 @@ SESSION = (
 
 @dataclass(frozen=True, slots=True)
 class KnownState:
-    """Errors of one switch by place, the prefixes that each of its sessions receives, and its widest next-hop group."""
+    """Errors of one switch by place, the prefixes that each of its sessions receives, and routes by their next hops."""
 
     errors: Mapping[str, Sequence[str]]
     prefixes: Mapping[str, int]
-    widest_group: int | None = None
+    widths: Mapping[int, int] | None = None
 
     def has(self, place: str, code: Code) -> bool:
         """Whether this error, or a worse one of the same link or session, is there."""
@@ -102,7 +103,7 @@ class StateGate:
             name: {
                 "errors": {place: list(codes) for place, codes in state.errors.items()},
                 "prefixes": dict(state.prefixes),
-                "widest_group": state.widest_group,
+                "widths": None if state.widths is None else dict(state.widths),
             }
             for name, state in self._before.items()
         }
@@ -113,7 +114,7 @@ class StateGate:
                 name: KnownState(
                     state["errors"],
                     {key: int(count) for key, count in state["prefixes"].items()},
-                    state["widest_group"],
+                    _widths(state["widths"]),
                 )
                 for name, state in value.items()
             }
@@ -131,7 +132,7 @@ class StateGate:
         errors: dict[str, list[str]] = {}
         for finding in self._errors(name, observed):
             errors.setdefault(finding.where, []).append(str(finding.code))
-        return KnownState(errors, _prefixes(observed), observed.widest_group)
+        return KnownState(errors, _prefixes(observed), observed.next_hop_widths)
 
     def _errors(self, name: str, observed: Observed) -> Iterator[Finding]:
         model = self.fabric.models[name]
@@ -164,17 +165,31 @@ class StateGate:
                 yield self._failure(f"{name} {place}", count, "0 prefixes", problem)
 
     def _narrower(self, name: str, observed: Observed, wave: Sequence[str]) -> Iterator[GateFailure]:
-        """The widest group of next hops, where it has fewer of them, as far as the intent has paths.
+        """Routes with fewer next hops than before, as far as the intent has paths.
 
-        A neighbor that is in the wave, too, may be drained.
+        Other switches of the wave may be drained: a neighbor then is no next hop, and the routes behind another one are
+        narrower too, so that only the loss of a whole width fails.
         """
-        before, width, bgp = self._known(name).widest_group, observed.widest_group, self.fabric.models[name].bgp
-        if before is None or width is None or bgp is None:
+        before, after, bgp = self._known(name).widths, observed.next_hop_widths, self.fabric.models[name].bgp
+        if before is None or after is None or bgp is None:
             return
-        paths = min(before, max(bgp.max_paths, bgp.max_paths_internal), len(bgp.neighbors))
-        if width < paths - sum(peer in wave for _, peer in self._peers(name)):
-            problem = "no route has as many equal paths as before. Check maximum paths, AS paths and policies"
-            yield self._failure(f"{name} BGP", counted(before, "next hop"), counted(width, "next hop"), problem)
+        peers = [peer for _, peer in self._peers(name)]
+        lost = narrowed(
+            before,
+            after,
+            most=min(max(bgp.max_paths, bgp.max_paths_internal), len(bgp.neighbors)),
+            drained=sum(peer in wave for peer in peers),
+            whole=not {name, *peers}.issuperset(wave),
+        )
+        if lost is not None:
+            yield GateFailure(
+                gate=self.name,
+                series=f"{name} BGP",
+                before=f"{lost.before:,} with {counted(lost.width, 'next hop')}",
+                after=f"{lost.after:,} with {counted(lost.wanted, 'next hop')}",
+                limit=f"{lost.least:,} after {self.within_s:g} s",
+                problem="routes have fewer equal paths. Check maximum paths, AS paths and policies",
+            )
 
     def _known(self, name: str) -> KnownState:
         return self._before.get(name, KnownState({}, {}))
@@ -207,6 +222,10 @@ def _causes(findings: Iterable[Finding]) -> Iterator[Finding]:
 
 def _place(network_instance: str, peer: object) -> str:
     return f"{network_instance} {peer}"
+
+
+def _widths(saved: Any) -> Mapping[int, int] | None:
+    return None if saved is None else {int(width): int(count) for width, count in saved.items()}
 
 
 def _prefixes(observed: Observed) -> dict[str, int]:

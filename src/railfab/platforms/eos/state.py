@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from ipaddress import ip_address
 from typing import Any
@@ -41,14 +42,14 @@ def observed_state(answers: Mapping[str, Json]) -> Observed:
             for name, shown in interfaces.items()
         ),
         sessions=tuple(_sessions(answers["neighbors"], answers["bfd"])),
-        widest_group=_widest_group(answers["routes"]) if "routes" in answers else None,
+        next_hop_widths=_widths(answers["routes"]) if "routes" in answers else None,
     )
 
 
-def _widest_group(answer: Json) -> int:
-    """Next hops of the route of IPv4 that has most of them, in the default VRF."""
+def _widths(answer: Json) -> Counter[int]:
+    """Number of routes of IPv4 in the default VRF, by the number of their next hops."""
     routes = answer.get("vrfs", {}).get("default", {}).get("routes", {}).values()
-    return max((len(route.get("vias", ())) for route in routes), default=0)
+    return Counter(len(route.get("vias", ())) for route in routes)
 
 
 def _interface(

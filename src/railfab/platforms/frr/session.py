@@ -23,7 +23,7 @@ from railfab.platforms.frr.system import without_settings
 from railfab.platforms.image import Image
 from railfab.platforms.session import ChangeName, Identity, Pending, Running, Staged, Verb
 from railfab.platforms.shared import yaml_files
-from railfab.platforms.shared.frr_state import ROUTES, observed_state, with_widest_group
+from railfab.platforms.shared.frr_state import ROUTES, observed_state, with_next_hop_widths
 from railfab.platforms.shared.hostnames import check_hostname
 from railfab.platforms.shared.root_shell import CommandResult, RootShell
 
@@ -107,7 +107,7 @@ class FrrSession:
         answer = self._ask("observe", resolved=resolved, routes=routes)
         read = {name: answer[name] for name in ("neighbors", "addresses", "resolved", "bridged", "vnis")}
         read |= {"hashing": answer["hash"]} | ({verb: answer[verb] for verb in ROUTES} if routes else {})
-        return with_widest_group(partial(observed_state, interface_name=interface_name), self._name, read)
+        return with_next_hop_widths(partial(observed_state, interface_name=interface_name), self._name, read)
 
     def install(self, image: Image) -> None:
         """Refuse it: FRR is a package of the switch's own sources, and a node of a lab runs that of its machine."""

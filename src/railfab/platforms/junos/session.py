@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from ipaddress import ip_address
@@ -223,7 +224,7 @@ class JunosSession:
                 for name in (_data(entry, "name"),)
             ),
             sessions=tuple(_session(entry, bfd) for entry in self._entries("sessions", "bgp-information", "bgp-peer")),
-            widest_group=_widest_group(self._entries("routes", "route-information", "route-table")) if routes else None,
+            next_hop_widths=_widths(self._entries("routes", "route-information", "route-table")) if routes else None,
         )
 
     def _qos_in_effect(self) -> Mapping[str, PortQosInEffect]:
@@ -421,13 +422,13 @@ def _pending(commits: list[ListedCommit]) -> Pending | None:
     )
 
 
-def _widest_group(tables: Iterable[dict[str, Any]]) -> int:
-    """Next hops of the active route that has most of them, in the tables of the default instance."""
+def _widths(tables: Iterable[dict[str, Any]]) -> Counter[int]:
+    """Number of active routes by the number of their next hops, in the tables of the default instance."""
     routes = (
         route for table in tables if _data(table, "table-name") in TABLES.values() for route in table.get("rt", [])
     )
     entries = (entry for route in routes for entry in route.get("rt-entry", []))
-    return max((len(entry.get("nh", ())) for entry in entries), default=0)
+    return Counter(len(entry.get("nh", ())) for entry in entries)
 
 
 def _data(entry: dict[str, Any], name: str) -> str:

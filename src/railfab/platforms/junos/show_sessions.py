@@ -21,7 +21,6 @@ from railfab.platforms.twin_face import VirtualDevice, VirtualSession
 UNIT = ".0"
 MASTER = "master"
 STATES = {"opensent": "OpenSent", "openconfirm": "OpenConfirm"}
-
 BGP_HEADER = (
     "Peer                     AS      InPkt     OutPkt    OutQ   Flaps Last Up/Dwn "
     "State|#Active/Received/Accepted/Damped..."

@@ -22,7 +22,7 @@ from railfab.platforms.nxos.change_files import DRAINED, ChangeFiles, SwitchFile
 from railfab.platforms.nxos.drain_verb import has_drain, speaker, with_drain, without_drain
 from railfab.platforms.nxos.images import NxosImages
 from railfab.platforms.nxos.scope import former_text
-from railfab.platforms.nxos.state import observed_state, widest_group
+from railfab.platforms.nxos.state import next_hop_widths, observed_state
 from railfab.platforms.nxos.tcl_text import written
 from railfab.platforms.session import ChangeName, Identity, Pending, Running, Staged, Verb
 from railfab.platforms.shared import yaml_files
@@ -175,7 +175,7 @@ class NxosSession:
         pfc = self._said("pfc", within_s=self._read_within_s)
         verbs = (*OBSERVED, *(RESOLVED if resolved else ()))
         observed = observed_state({verb: self._json(verb) for verb in verbs}, pfc)
-        return replace(observed, widest_group=widest_group(self._read("routes"))) if routes else observed
+        return replace(observed, next_hop_widths=next_hop_widths(self._read("routes"))) if routes else observed
 
     def install(self, image: Image) -> None:
         self._refuse_pending(self._text(), self._files())

@@ -6,6 +6,7 @@ No command shows which queues are marked or how code points are mapped other tha
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from ipaddress import ip_address
@@ -46,9 +47,9 @@ def observed_state(answers: Mapping[str, Json], pfc: str = "") -> Observed:
     )
 
 
-def widest_group(routes: str) -> int:
-    """Next hops of the route of BGP that has most of them. routes: of `show ip route bgp`, lines of prefixes."""
-    return max((int(match[1]) for match in _BEST_PATHS.finditer(routes)), default=0)
+def next_hop_widths(routes: str) -> Counter[int]:
+    """Number of prefixes by the number of their best paths. routes: of `show ip route bgp`, lines of prefixes."""
+    return Counter(int(match[1]) for match in _BEST_PATHS.finditer(routes))
 
 
 def _pfc(text: str) -> dict[str, frozenset[int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from ipaddress import ip_address, ip_interface
@@ -67,18 +68,20 @@ ROUTES = ("routes", "routes6")
 """Verbs of the routes of BGP, by family."""
 
 
-def with_widest_group(observe: Callable[..., Observed], name: str, read: dict[str, str]) -> Observed:
-    """The state of outputs of commands by their verbs, with the widest next-hop group where ROUTES are among them."""
+def with_next_hop_widths(observe: Callable[..., Observed], name: str, read: dict[str, str]) -> Observed:
+    """The state of outputs of commands by their verbs, with the widths of next-hop groups where they have ROUTES."""
     tables = [read.pop(verb) for verb in ROUTES if verb in read]
     state = observe(name, **read)
-    return replace(state, widest_group=max(_widest_group(name, table) for table in tables)) if tables else state
+    return replace(state, next_hop_widths=Counter(_widths(name, *tables))) if tables else state
 
 
-def _widest_group(name: str, text: str) -> int:
-    """Active next hops of the selected route that has most of them."""
-    routes = _json(name, text, "show ip route bgp json").values()
-    groups = (entry.get("nexthops", ()) for entries in routes for entry in entries if entry.get("selected"))
-    return max((sum(bool(hop.get("active")) for hop in group) for group in groups), default=0)
+def _widths(name: str, *tables: str) -> Iterator[int]:
+    """Number of active next hops of each selected route."""
+    for table in tables:
+        for entries in _json(name, table, "show ip route bgp json").values():
+            for entry in entries:
+                if entry.get("selected"):
+                    yield sum(bool(hop.get("active")) for hop in entry.get("nexthops", ()))
 
 
 def _vnis(name: str, text: str) -> frozenset[int] | None:

@@ -18,7 +18,7 @@ from railfab.platforms.image import Image
 from railfab.platforms.session import ChangeName, Identity, Running, Staged, Verb
 from railfab.platforms.shared import yaml_files
 from railfab.platforms.shared.change_tokens import change_token
-from railfab.platforms.shared.frr_state import ROUTES, with_widest_group
+from railfab.platforms.shared.frr_state import ROUTES, with_next_hop_widths
 from railfab.platforms.shared.hostnames import check_hostname
 from railfab.platforms.shared.root_shell import CommandResult, RootShell
 from railfab.platforms.sonic import images, switch_changes
@@ -156,7 +156,7 @@ class SonicSession:
         verbs = [*OBSERVED, *(["resolved"] if resolved else []), *(ROUTES if routes else [])]
         script = f"; echo; echo '{MARK}'; ".join(self._commands[verb] for verb in verbs)
         read = dict(zip(verbs, self._run(script, within_s=self._read_within_s).out.split(f"\n{MARK}\n"), strict=True))
-        return with_widest_group(observed, self._name, read)
+        return with_next_hop_widths(observed, self._name, read)
 
     def install(self, image: Image) -> None:
         self._refuse_pending(self._read())

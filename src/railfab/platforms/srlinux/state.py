@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
 from ipaddress import ip_address, ip_interface
@@ -58,18 +59,18 @@ def observed_state(answers: Json, *, resolved: bool = True, routes: bool = False
             for name in sorted(observed, key=_position)
         ),
         sessions=tuple(sorted(_sessions(state, _Subnets(ports), neighbors), key=_session_key)),
-        widest_group=_widest_group(state) if routes else None,
+        next_hop_widths=_widths(state) if routes else None,
     )
 
 
-def _widest_group(state: Json) -> int:
-    """Resolved next hops of the group that has most of them."""
+def _widths(state: Json) -> Counter[int]:
+    """Number of next-hop groups by the number of their resolved next hops."""
     groups = (
         group.get("next-hop", ())
         for instance in state.get("network-instance", [])
         for group in instance.get("route-table", {}).get("next-hop-group", [])
     )
-    return max((sum(hop.get("resolved") == "true" for hop in group) for group in groups), default=0)
+    return Counter(sum(hop.get("resolved") == "true" for hop in group) for group in groups)
 
 
 def _position(interface: str) -> tuple[bool, tuple[int, ...], str]:

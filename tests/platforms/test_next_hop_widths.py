@@ -1,16 +1,17 @@
-"""The widest group of next hops, from what each platform shows of its routes of BGP."""
+"""The number of routes by that of their next hops, from what each platform shows of its routes of BGP."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
 import pytest
 
 from railfab.device import Observed
 from railfab.errors import DeviceError
 from railfab.platforms.eos.state import observed_state as eos_state
-from railfab.platforms.nxos.state import widest_group as nxos_group
-from railfab.platforms.shared.frr_state import with_widest_group
+from railfab.platforms.nxos.state import next_hop_widths as nxos_widths
+from railfab.platforms.shared.frr_state import with_next_hop_widths
 from railfab.platforms.srlinux.state import observed_state as srlinux_state
 
 HOP, LOST = {"fib": True, "active": True, "interfaceName": "swp1"}, {"interfaceName": "swp2"}
@@ -36,36 +37,37 @@ def observed(name: str, **outputs: str) -> Observed:
     return Observed(interfaces=(), sessions=())
 
 
-def frr_group(**routes: str) -> int | None:
-    return with_widest_group(observed, "leaf1", {"neighbors": "{}", **routes}).widest_group
+def frr_widths(**routes: str) -> Mapping[int, int] | None:
+    return with_next_hop_widths(observed, "leaf1", {"neighbors": "{}", **routes}).next_hop_widths
 
 
-def test_of_frr_it_has_the_active_next_hops_of_the_selected_route_of_either_family() -> None:
-    assert frr_group(routes=json.dumps(FRR), routes6="{}") == frr_group(routes="{}", routes6=json.dumps(FRR)) == 2
-    assert frr_group(routes="{}", routes6="{}") == 0
-    assert frr_group() is None
+def test_of_frr_it_counts_the_active_next_hops_of_the_selected_routes_of_both_families() -> None:
+    assert frr_widths(routes=json.dumps(FRR), routes6="{}") == {2: 1, 1: 1}
+    assert frr_widths(routes=json.dumps(FRR), routes6=json.dumps(FRR)) == {2: 2, 1: 2}
+    assert frr_widths(routes="{}", routes6="{}") == {}
+    assert frr_widths() is None
     with pytest.raises(DeviceError, match="returns '% BGP instance not found' instead of JSON"):
-        frr_group(routes="% BGP instance not found", routes6="{}")
+        frr_widths(routes="% BGP instance not found", routes6="{}")
 
 
-def test_of_eos_it_has_the_vias_of_a_route() -> None:
+def test_of_eos_it_counts_the_vias_of_routes() -> None:
     shown = {name: {} for name in ("lldp", "interfaces", "ecn", "neighbors", "bfd")}
-    assert eos_state({**shown, "routes": EOS}).widest_group == 3
-    assert eos_state({**shown, "routes": {"vrfs": {}}}).widest_group == 0
-    assert eos_state(shown).widest_group is None
+    assert eos_state({**shown, "routes": EOS}).next_hop_widths == {3: 1, 1: 1}
+    assert eos_state({**shown, "routes": {"vrfs": {}}}).next_hop_widths == {}
+    assert eos_state(shown).next_hop_widths is None
 
 
-def test_of_nxos_it_has_the_best_paths_of_a_prefix() -> None:
-    assert nxos_group(NXOS) == 4
-    assert nxos_group("") == 0
+def test_of_nxos_it_counts_the_best_paths_of_prefixes() -> None:
+    assert nxos_widths(NXOS) == {4: 1, 1: 1}
+    assert nxos_widths("") == {}
 
 
-def test_of_sr_linux_it_has_the_resolved_members_of_a_group() -> None:
+def test_of_sr_linux_it_counts_the_resolved_members_of_groups() -> None:
     groups = [
         {"index": 1, "next-hop": [{"id": 0, "resolved": "true"}, {"id": 1, "resolved": "true"}]},
         {"index": 2, "next-hop": [{"id": member, "resolved": str(not member).lower()} for member in range(3)]},
     ]
     state = {"network-instance": [{"name": "default", "route-table": {"next-hop-group": groups}}]}
-    assert srlinux_state(state, resolved=False, routes=True).widest_group == 2
-    assert srlinux_state({}, resolved=False, routes=True).widest_group == 0
-    assert srlinux_state(state, resolved=False).widest_group is None
+    assert srlinux_state(state, resolved=False, routes=True).next_hop_widths == {2: 1, 1: 1}
+    assert srlinux_state({}, resolved=False, routes=True).next_hop_widths == {}
+    assert srlinux_state(state, resolved=False).next_hop_widths is None
