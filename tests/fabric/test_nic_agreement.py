@@ -357,8 +357,8 @@ def test_what_is_not_known_is_said_and_counted_against_the_intent(
         (Severity.WARNING, HOSTS[1]),
         (Severity.WARNING, f"{HOSTS[0]} {NIC}"),
     ]
-    assert agreement.coverage == NicCoverage(compared=2, ports=4)
-    unread = NicAgreement(fabric, nics, {LEAF: fabric.models[LEAF]})
+    assert agreement.coverage == NicCoverage(compared=1, ports=4)
+    unread = NicAgreement(fabric, nics, {OTHER_LEAF: fabric.models[OTHER_LEAF]})
     assert unread.coverage == NicCoverage(compared=2, ports=4)
 
 

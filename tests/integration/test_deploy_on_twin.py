@@ -25,10 +25,12 @@ from tests.docs.schemas import conforming
 from railfab.cli.change import ChangeRun
 from railfab.cli.change_options import ChangeOptions, Waves
 from railfab.cli.common import Output
-from railfab.deploy import DeployRecord, Journal, KeptSessions, OpenDeploy
+from railfab.deploy import DeployRecord, Journal, KeptSessions, OpenDeploy, nornir_of, verify_all
 from railfab.errors import RailfabError
-from railfab.fabric import design, resolve_endpoints
+from railfab.fabric import design, resolve_endpoints, session_endpoints
 from railfab.fabric.audit import CABLING_UNCHECKED
+from railfab.fabric.nic_agreement import read_nic_states
+from railfab.findings import Severity
 from railfab.gnmi.server import _Service
 from railfab.twin import Control, Twin, connect
 
@@ -123,6 +125,21 @@ def test_a_factory_fabric_is_brought_to_the_intent_and_a_second_run_changes_noth
     assert audited.returncode == 0
     assert [line.partition(" ")[0] for line in audited.stdout.splitlines()] == ["note", "note", "note", "8", "cabling:"]
     assert audited.stdout.endswith(f"8 of 8 switches checked, 24 notes\n{CABLING_UNCHECKED}\n")
+
+
+def test_findings_about_documents_of_hosts_do_not_have_switches_read_again(
+    railfab: Railfab, pod64: Path, state: Path, tmp_path: Path
+) -> None:
+    railfab("deploy", "--yes")
+    assert railfab("verify", *BOTH).returncode == 0
+    fabric = design(pod64)
+    (tmp_path / "pod1-seg1-host1.json").write_text('{"version": 1, "host": "pod1-seg1-host1", "nics": []}')
+    nornir = nornir_of(fabric, session_endpoints(fabric, "twin", state, f"{LEAF},{SPINE}"))
+    read: list[str] = []
+    verified = verify_all(nornir, fabric, wait_s=60.0, nics=read_nic_states(fabric, tmp_path), on_done=read.append)
+    codes = {finding.code for finding in verified.findings if finding.severity is not Severity.NOTE}
+    assert codes == {"nic-unread"}
+    assert sorted(read) == [LEAF, SPINE]
 
 
 def test_groups_select_by_role_pod_segment_platform_and_rail(control: Control, pod64: Path, state: Path) -> None:

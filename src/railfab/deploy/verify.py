@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from nornir.core import Nornir
@@ -72,14 +72,21 @@ def verify_all(
         unread.update(read.unread)
         states = {name: observed for name, (_, observed) in read.answers.items()}
         cabling = cabling_of(fabric.topology, nornir.inventory.hosts.keys(), states)
-        agreement = None if nics is None else NicAgreement(fabric, nics, _models(fabric, read.answers))
-        of_nics = agreement.findings() if agreement else ()
-        findings = most_harmful_first((*_findings(fabric, read.answers, owned), *_wrong_hosts(cabling), *of_nics))
+        findings = most_harmful_first((*_findings(fabric, read.answers, owned), *_wrong_hosts(cabling)))
         left, _ = without_accepted(findings, accept)
         if all(finding.severity is Severity.NOTE for finding in left) or time.monotonic() >= deadline:
-            coverage = agreement.coverage if agreement else None
-            return Verification(findings, tuple(sorted(read.answers)), unread, cabling, coverage)
+            verified = Verification(findings, tuple(sorted(read.answers)), unread, cabling)
+            return verified if nics is None else _with_nics(verified, fabric, nics, _models(fabric, read.answers))
         time.sleep(POLL_S)
+
+
+def _with_nics(
+    verified: Verification, fabric: Design, nics: NicStates, models: Mapping[str, DeviceModel]
+) -> Verification:
+    """The verification with the NICs, whose documents do not change however often switches are read."""
+    agreement = NicAgreement(fabric, nics, models)
+    findings = most_harmful_first((*verified.findings, *agreement.findings()))
+    return replace(verified, findings=findings, nics=agreement.coverage)
 
 
 def _findings(
@@ -105,6 +112,8 @@ def _models(fabric: Design, inspected: Mapping[str, tuple[Running, Observed]]) -
 
 def _model(fabric: Design, name: str, text: str) -> DeviceModel | None:
     """The model of a running configuration; None where a finding about the configuration says why there is none."""
+    if text == fabric.texts[name]:
+        return fabric.models[name]
     try:
         return platform(fabric.models[name].platform).parse(text)
     except RailfabError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -115,9 +115,10 @@ class NicAgreement:
 
     @property
     def coverage(self) -> NicCoverage:
-        """Number of NICs that were compared, of those of the intent."""
+        """Number of NICs that were compared in all settings, of those of the intent."""
         every = every_roce_port(self.fabric.topology, self.fabric.intent)
-        compared = sum((link.host, link.name) in self.states.ports for link in self.links)
+        states = (self.states.ports.get((link.host, link.name)) for link in self.links)
+        compared = sum(state is not None and not state.unread for state in states)
         return NicCoverage(compared, sum(1 for _ in every))
 
     def findings(self) -> Iterator[Finding]:
@@ -134,6 +135,9 @@ class NicAgreement:
         for link in self.links:
             state = self.states.ports.get((link.host, link.name))
             if state is not None:
+                if _is_elsewhere(link, state, planned[link.switch]):
+                    yield _miscabled(link, state)
+                    continue
                 port, wanted = (ports[link.switch].get(link.switch_port, _SwitchPort()) for ports in (running, planned))
                 yield from _Cable(link, state, lossless, port, wanted).findings()
             elif link.host in self.states.hosts:
@@ -151,6 +155,11 @@ class _SwitchPort:
     rate_gbps: int | None = None
     fec: NicFec | None = None
     cable_m: int | None = None
+
+    @property
+    def is_classified(self) -> bool:
+        """Whether the DSCP of a packet decides its queue."""
+        return len(set(self.operation.dscp.values())) > 1
 
     def dscps(self, queue: int) -> frozenset[int]:
         """The code points that it puts into a queue."""
@@ -173,6 +182,21 @@ def _switch_ports(model: DeviceModel) -> Mapping[str, _SwitchPort]:
     }
 
 
+def _is_elsewhere(link: RocePort, nic: NicState, ports: Collection[str]) -> bool:
+    """Whether LLDP names another port than the plan. A name that no port of the switch has, as its description,
+    says nothing. ports: names of the switch of the plan."""
+    if nic.neighbor is None:
+        return False
+    switch, port = short_name(nic.neighbor[0]), nic.neighbor[1]
+    return switch != link.switch or (port != link.switch_port and port in ports)
+
+
+def _miscabled(link: RocePort, nic: NicState) -> Finding:
+    """The only finding about a cable that leads elsewhere."""
+    problem = f"is cabled to {' '.join(nic.neighbor or ())}, the intent says {link.switch} {link.switch_port}"
+    return error(DifferenceCode.MISCABLED, f"{link.host} {link.name}", problem, "Correct the cabling")
+
+
 @dataclass(frozen=True, slots=True)
 class _Cable:
     """Both ends of a cable. port, wanted: of the switch, as it runs and as the intent has it."""
@@ -184,12 +208,8 @@ class _Cable:
     wanted: _SwitchPort
 
     def findings(self) -> Iterator[Finding]:
-        """The mismatches of the cable; of a NIC that is cabled elsewhere that alone."""
+        """The mismatches of the cable, and what is not known of its NIC."""
         link, nic = self.link, self.nic
-        if nic.neighbor is not None and nic.neighbor != (link.switch, link.switch_port):
-            problem = f"is cabled to {' '.join(nic.neighbor)}, the intent says {link.switch} {link.switch_port}"
-            yield error(DifferenceCode.MISCABLED, f"{link.host} {link.name}", problem, "Correct the cabling")
-            return
         if nic.unread:
             problem = f"{listed(nic.unread)} cannot be read, and is not compared with its switch port"
             remedy = "Look at the problems in the document of the host, and write it again"
@@ -205,19 +225,32 @@ class _Cable:
             yield self._mismatch(DifferenceCode.NIC_PFC_MISMATCH, said, nic == wanted, switch == wanted)
 
     def _trust(self) -> Iterator[Finding]:
-        if self.nic.trusts_dscp is False and len(set(self.port.operation.dscp.values())) > 1:
+        if self.nic.trusts_dscp is False and self.port.is_classified:
             said = "the NIC trusts the priority of a VLAN tag, the switch port DSCP"
             yield self._mismatch(DifferenceCode.NIC_TRUST_MISMATCH, said, False, True)
+        elif self.nic.trusts_dscp is not False and self.wanted.is_classified and not self.port.is_classified:
+            said = "the NIC trusts DSCP, the switch port puts every DSCP into one queue"
+            yield self._mismatch(DifferenceCode.NIC_TRUST_MISMATCH, said, True, False)
 
     def _dscp(self) -> Iterator[Finding]:
-        """The code points of RoCE that the NIC receives, and those that it sends."""
+        """The code points of RoCE that the NIC receives, and those that it sends.
+
+        A NIC that does not trust DSCPs has none in a priority. What it sends is named where it is not the intent's, or
+        where the map of what it receives does not say already that the switch port has another one.
+        """
         nic, lossless = self.nic, self.lossless
+        if not self.port.is_classified:
+            return
         switch, wanted = self.port.dscps(lossless.priority), self.wanted.dscps(lossless.priority)
-        if nic.roce_dscps is not None and nic.roce_dscps != switch:
-            received = f"the NIC has DSCP {_numbers(nic.roce_dscps)} in priority {lossless.priority}"
-            said = f"{received}, the switch port {_numbers(switch)}"
-            yield self._mismatch(DifferenceCode.NIC_DSCP_MISMATCH, said, nic.roce_dscps == wanted, switch == wanted)
-        for dscp in sorted(nic.sent_dscps - switch):
+        received = nic.roce_dscps if nic.trusts_dscp is not False else None
+        if received is not None and received != switch:
+            said = (
+                f"the NIC has DSCP {_numbers(received)} in priority {lossless.priority}, "
+                f"the switch port {_numbers(switch)}"
+            )
+            yield self._mismatch(DifferenceCode.NIC_DSCP_MISMATCH, said, received == wanted, switch == wanted)
+        named = wanted if received is not None and switch != wanted else frozenset()
+        for dscp in sorted(nic.sent_dscps - switch - named):
             queue = self.port.operation.dscp.get(dscp, "none")
             said = f"the NIC sends RoCE with DSCP {dscp}, which the switch port puts into queue {queue}"
             yield self._mismatch(DifferenceCode.NIC_DSCP_MISMATCH, said, dscp in wanted, switch == wanted)
@@ -233,7 +266,7 @@ class _Cable:
     def _cnp(self) -> Iterator[Finding]:
         dscp, queue = self.nic.cnp_dscp, self.lossless.cnp_queue
         switch, wanted = self.port.dscps(queue), self.wanted.dscps(queue)
-        if dscp is not None and dscp not in switch:
+        if dscp is not None and dscp not in switch and self.port.is_classified:
             chosen = self.port.operation.dscp.get(dscp, "none")
             said = f"the NIC sends CNPs with DSCP {dscp}, which the switch port puts into queue {chosen}, not {queue}"
             yield self._mismatch(DifferenceCode.NIC_CNP_MISMATCH, said, dscp in wanted, switch == wanted)

@@ -123,7 +123,11 @@ def _state(
         cnp_dscp=next((as_number(read[name]) for name in CNP_DSCPS if name in read), None),
         mtu_bytes=value("mtu", as_number),
         cable_m=value("cable-length", as_number),
-        unread=tuple(name for name, (_, is_wanted) in rows.items() if is_wanted is None and name in COMPARED),
+        unread=tuple(
+            name
+            for name, (_, is_wanted) in rows.items()
+            if is_wanted is None and name in COMPARED and not (name in OF_DCQCN and _is_off(read))
+        ),
         **link,
     )
 
@@ -141,6 +145,14 @@ REACTS: Mapping[str, Collection[str]] = {
 """Settings that switch DCQCN, or a part of it, and their values where it is on."""
 COMPARED = frozenset(("pfc", "trust", "roce-dscp", "mtu", "cable-length", *CNP_DSCPS, *SENT_TOS, *SENT_DSCPS, *REACTS))
 """Settings that say what the switch port must agree with."""
+
+
+OF_DCQCN = frozenset(("dcqcn-cnp-dscp",))
+"""Settings of DCQCN that nicctl does not show while it is disabled."""
+
+
+def _is_off(read: Mapping[str, str]) -> bool:
+    return read.get("dcqcn-status", "Enabled") != "Enabled"
 
 
 def _masked(text: str) -> frozenset[int]:
