@@ -25,6 +25,7 @@ FRR = {
 """FRR 8.4, `show ip route bgp json`: only the selected entry forwards, and only over active next hops."""
 VIA = {"nexthopAddr": "10.0.0.1", "interface": "Ethernet1"}
 EOS = {"vrfs": {"default": {"routes": {"10.0.0.0/24": {"vias": [VIA, VIA, VIA]}, "10.0.1.0/24": {"vias": [VIA]}}}}}
+EOS6 = {"routes": {"2001:db8::/64": {"vias": [VIA, VIA]}}}
 NXOS = """\
 10.0.0.0/24, ubest/mbest: 4/0
 10.0.1.0/24, ubest/mbest: 1/0
@@ -52,13 +53,15 @@ def test_of_frr_it_counts_the_active_next_hops_of_the_selected_routes_of_both_fa
 
 def test_of_eos_it_counts_the_vias_of_routes() -> None:
     shown = {name: {} for name in ("lldp", "interfaces", "ecn", "neighbors", "bfd")}
-    assert eos_state({**shown, "routes": EOS}).next_hop_widths == {3: 1, 1: 1}
-    assert eos_state({**shown, "routes": {"vrfs": {}}}).next_hop_widths == {}
+    assert eos_state({**shown, "routes": EOS, "routes6": {"routes": {}}}).next_hop_widths == {3: 1, 1: 1}
+    assert eos_state({**shown, "routes": EOS, "routes6": EOS6}).next_hop_widths == {3: 1, 2: 1, 1: 1}
+    assert eos_state({**shown, "routes": {"vrfs": {}}, "routes6": {}}).next_hop_widths == {}
     assert eos_state(shown).next_hop_widths is None
 
 
 def test_of_nxos_it_counts_the_best_paths_of_prefixes() -> None:
     assert nxos_widths(NXOS) == {4: 1, 1: 1}
+    assert nxos_widths(NXOS, NXOS.replace("10.0.0.0/24", "2001:db8::/64")) == {4: 2, 1: 2}
     assert nxos_widths("") == {}
 
 

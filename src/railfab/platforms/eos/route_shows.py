@@ -29,18 +29,18 @@ Codes: C - connected, S - static, K - kernel,
 """.splitlines()
 
 
-def ipv4_routes(device: VirtualDevice) -> list[VirtualRoute]:
-    """The active routes of IPv4 over interfaces, loopbacks among them, in the order of their prefixes."""
+def active_routes(device: VirtualDevice, version: int = 4) -> list[VirtualRoute]:
+    """The active routes over interfaces, loopbacks among them, in the order of their prefixes. version: of IP."""
     loopbacks = {
         ip_interface(address).network: (each.name,)
         for each in shown_interfaces(device)
         if each.port is None
-        for address in each.addresses(4)
+        for address in each.addresses(version)
     }
     routes = [
         route._replace(interfaces=route.interfaces or loopbacks.get(route.prefix, ()))
         for route in device.routes()
-        if route.prefix.version == 4
+        if route.prefix.version == version
     ]
     held = (route for route in routes if route.interfaces)
     return sorted(held, key=lambda route: (route.prefix.network_address, route.prefix.prefixlen))

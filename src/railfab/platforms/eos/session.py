@@ -39,6 +39,7 @@ MARKER = " ! block"
 """A comment; with a blank before it, it ends no section either."""
 OBSERVED = ("interfaces", "lldp", "neighbors", "bfd")
 RESOLVED = ("arp", "nd")
+ROUTES = ("routes", "routes6")
 FACTORY_NAME = "localhost"
 _HEAD = re.compile(r"\A(?:!.*\n)+")
 _HEADER = re.compile(r"^! device: (\S+) \((.+), EOS-(\S+)\)$", re.MULTILINE)
@@ -170,7 +171,7 @@ class EosSession:
             self._refusing(self._verbs["revert"].format(session=token))
 
     def observe(self, *, resolved: bool = True, routes: bool = False) -> Observed:
-        verbs = (*OBSERVED, *(RESOLVED if resolved else ()), *(("routes",) if routes else ()))
+        verbs = (*OBSERVED, *(RESOLVED if resolved else ()), *(ROUTES if routes else ()))
         commands = [self._verbs[verb] for verb in (*verbs, "ecn")]
         *answers, marks = self._cli.run_together(
             *commands, within_s=self._read_within_s, unchecked=(self._verbs["ecn"],)

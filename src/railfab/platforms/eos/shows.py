@@ -16,7 +16,7 @@ from railfab.platforms.eos.interface_shows import EosInterfaceShows
 from railfab.platforms.eos.names import native_name
 from railfab.platforms.eos.port_state import full_name, mac_address, place, short_name
 from railfab.platforms.eos.queue_shows import EosQueueShows
-from railfab.platforms.eos.route_shows import ipv4_routes, next_hops, routes_json, routes_text
+from railfab.platforms.eos.route_shows import active_routes, next_hops, routes_json, routes_text
 from railfab.platforms.shared.virtual_addresses import mac_address as system_mac
 from railfab.platforms.twin_face import VirtualArpEntry, VirtualDevice, VirtualNeighbor, VirtualRoute
 
@@ -82,10 +82,17 @@ class EosShows(EosInterfaceShows, EosQueueShows):
         return json_text({"vrfs": {"default": {"totalRoutes": counts[Family.IPV4.value].active}}})
 
     def show_routes(self, form: str = "text") -> str:
-        return self._routes(form, ipv4_routes(self.device))
+        return self._routes(form, active_routes(self.device))
 
     def show_bgp_routes(self, form: str = "text") -> str:
-        return self._routes(form, [route for route in ipv4_routes(self.device) if route.as_path is not None])
+        return self._routes(form, self._learned())
+
+    def show_ipv6_bgp_routes(self, form: str = "text") -> str:
+        require_json(form)
+        return json_text(routes_json(self._learned(6), next_hops(self.device)))
+
+    def _learned(self, version: int = 4) -> list[VirtualRoute]:
+        return [route for route in active_routes(self.device, version) if route.as_path is not None]
 
     def _routes(self, form: str, routes: Sequence[VirtualRoute]) -> str:
         hops = next_hops(self.device)

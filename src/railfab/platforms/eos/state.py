@@ -42,14 +42,14 @@ def observed_state(answers: Mapping[str, Json]) -> Observed:
             for name, shown in interfaces.items()
         ),
         sessions=tuple(_sessions(answers["neighbors"], answers["bfd"])),
-        next_hop_widths=_widths(answers["routes"]) if "routes" in answers else None,
+        next_hop_widths=_widths(answers["routes"], answers["routes6"]) if "routes" in answers else None,
     )
 
 
-def _widths(answer: Json) -> Counter[int]:
-    """Number of routes of IPv4 in the default VRF, by the number of their next hops."""
-    routes = answer.get("vrfs", {}).get("default", {}).get("routes", {}).values()
-    return Counter(len(route.get("vias", ())) for route in routes)
+def _widths(ipv4: Json, ipv6: Json) -> Counter[int]:
+    """Number of routes in the default VRF by the number of their next hops, from the answers of each family."""
+    tables = (ipv4.get("vrfs", {}).get("default", {}), ipv6)
+    return Counter(len(route.get("vias", ())) for table in tables for route in table.get("routes", {}).values())
 
 
 def _interface(

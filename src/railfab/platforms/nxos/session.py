@@ -175,7 +175,9 @@ class NxosSession:
         pfc = self._said("pfc", within_s=self._read_within_s)
         verbs = (*OBSERVED, *(RESOLVED if resolved else ()))
         observed = observed_state({verb: self._json(verb) for verb in verbs}, pfc)
-        return replace(observed, next_hop_widths=next_hop_widths(self._read("routes"))) if routes else observed
+        if not routes:
+            return observed
+        return replace(observed, next_hop_widths=next_hop_widths(self._read("routes"), self._read("routes6")))
 
     def install(self, image: Image) -> None:
         self._refuse_pending(self._text(), self._files())

@@ -1,6 +1,7 @@
-"""Active IPv4 routes of the default VRF, as a virtual switch with NX-OS shows them.
+"""Active routes of the default VRF, as a virtual switch with NX-OS shows them.
 
-Text: recorded by ntc-templates; keys of the JSON of the summary: recorded by a reader of NX-API.
+Text: recorded by ntc-templates, that of IPv6 by genieparser; keys of the JSON of the summary: recorded by a reader of
+NX-API.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from ipaddress import IPv4Network
 
-from railfab.device import DeviceModel
+from railfab.device import DeviceModel, IpNetwork
 from railfab.platforms.nxos.names import device_name
 from railfab.platforms.nxos.show_rows import address, short_name, table
 from railfab.platforms.nxos.show_text import as_json, as_lines, require_json, require_text, since
@@ -19,8 +20,8 @@ from railfab.platforms.twin_face import VirtualDevice, VirtualRoute
 
 EXTERNAL, INTERNAL = 20, 200
 """Administrative distance of a route of eBGP and of iBGP (Nexus 9000 Unicast Routing guide, Configuring Basic BGP)."""
-_HEAD = """\
-IP Route Table for VRF "default"
+_HEADS = {4: 'IP Route Table for VRF "default"', 6: 'IPv6 Routing Table for VRF "default"'}
+_LEGEND = """\
 '*' denotes best ucast next-hop
 '**' denotes best mcast next-hop
 '[x/y]' denotes [preference/metric]
@@ -32,7 +33,7 @@ IP Route Table for VRF "default"
 class NxosRoute:
     """A prefix. paths: protocol and line of each; attached: whether it is of an interface of the switch."""
 
-    prefix: IPv4Network
+    prefix: IpNetwork
     paths: tuple[tuple[str, str], ...]
     attached: bool
 
@@ -49,6 +50,9 @@ class RouteShows:
 
     def show_bgp_routes(self, form: str = "text") -> str:
         return _shown(form, [*self._learned()])
+
+    def show_ipv6_bgp_routes(self, form: str = "text") -> str:
+        return _shown(form, [*self._learned(6)], 6)
 
     def show_route_summary(self, form: str = "text") -> str:
         require_json(form)
@@ -87,21 +91,21 @@ class RouteShows:
                     yield NxosRoute(IPv4Network(str(each.network)), (direct,), attached=True)
                     yield NxosRoute(host, (local,), attached=True)
 
-    def _learned(self) -> Iterator[NxosRoute]:
+    def _learned(self, version: int = 4) -> Iterator[NxosRoute]:
         bgp = self.model().bgp
         peers = {peer.session.interface: peer for peer in self.peers() if peer.session.established}
         for route in self.device.routes():
-            if route.as_path is None or route.prefix.version != 4 or bgp is None:
+            if route.as_path is None or route.prefix.version != version or bgp is None:
                 continue
             hops = [peers[interface] for interface in route.interfaces if interface in peers]
             paths = tuple((f"bgp-{bgp.asn}", _path(route, peer, str(bgp.asn))) for peer in hops)
-            yield NxosRoute(IPv4Network(str(route.prefix)), paths, attached=False)
+            yield NxosRoute(route.prefix, paths, attached=False)
 
 
-def _shown(form: str, routes: Iterable[NxosRoute]) -> str:
-    """`show ip route` of these routes."""
+def _shown(form: str, routes: Iterable[NxosRoute], version: int = 4) -> str:
+    """`show ip route` of these routes. version: of IP."""
     require_text(form)
-    lines = [_HEAD]
+    lines = [_HEADS[version], _LEGEND]
     for route in routes:
         attached = ", attached" if route.attached else ""
         lines.append(f"{route.prefix}, ubest/mbest: {len(route.paths)}/0{attached}")

@@ -47,9 +47,9 @@ def observed_state(answers: Mapping[str, Json], pfc: str = "") -> Observed:
     )
 
 
-def next_hop_widths(routes: str) -> Counter[int]:
-    """Number of prefixes by the number of their best paths. routes: of `show ip route bgp`, lines of prefixes."""
-    return Counter(int(match[1]) for match in _BEST_PATHS.finditer(routes))
+def next_hop_widths(*tables: str) -> Counter[int]:
+    """Number of prefixes by the number of their best paths. tables: of `show ip route bgp`, lines of prefixes."""
+    return Counter(int(match[1]) for table in tables for match in _BEST_PATHS.finditer(table))
 
 
 def _pfc(text: str) -> dict[str, frozenset[int]]:
