@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 from tests.device.planned import with_bgp
-from tests.forwarding.fabrics import with_policy
+from tests.forwarding.fabrics import inside, with_policy
 from tests.integration.switches.racks import deployed
 from tests.twin.small_fabric import DOWNLINK, INTENT, LEAF, OTHER_LEAF, OTHER_SPINE, OTHER_UPLINK, SPINE, UPLINK, small
 
 from railfab.deploy import KeptSessions, new_change
 from railfab.deploy.gates import StateGate
 from railfab.deploy.run import nornir_of
-from railfab.device import Action, DeviceModel, Policy
+from railfab.device import Action, DeviceModel, Policy, PolicyRule
 from railfab.errors import RailfabError
 from railfab.fabric import design
 from railfab.platforms import Session, platform
@@ -130,6 +130,26 @@ def test_a_policy_that_denies_what_a_session_received_fails_though_the_session_i
             "0 prefixes",
             f"receives no prefix from {SPINE}",
         )
+
+
+def test_a_policy_that_prefers_one_spine_for_most_routes_fails_where_no_drain_explains_it(
+    repository: Path, tmp_path: Path, kept: KeptSessions
+) -> None:
+    path = tmp_path / "rack.yml"
+    intent = (repository / "tests" / "deploy" / "rack_sonic.yml").read_text()
+    path.write_text(intent.replace("spines: {count: 1", "spines: {count: 2"))
+    rack, leaf, peer_of_spines = design(path), "pod1-seg1-leaf1", "pod1-seg1-leaf2"
+    with Twin(rack, state=tmp_path, base_port=0, configured=True) as twin:
+        gate = StateGate(rack, nornir_of(rack, twin.endpoints), kept, within_s=0)
+        gate.baseline((leaf,))
+        model = rack.models[leaf]
+        hosts = PolicyRule(action=Action.PERMIT, prefixes=inside("0.0.0.0/0", ge=31, le=31), set_local_preference=200)
+        rest = PolicyRule(action=Action.PERMIT)
+        policy = Policy(name="nearer", rules=(hosts, rest))
+        configure(twin, with_policy(model, "import", policy, only=model.neighbors[0].key))
+        (failure,) = gate.failures((leaf,))
+        assert (failure.before, failure.after) == ("3 with 2 next hops", "1 with 2 next hops")
+        assert gate.failures((leaf, peer_of_spines)) == ()
 
 
 def test_a_switch_that_does_not_answer_is_no_baseline_and_fails_the_gate(twin: Twin, kept: KeptSessions) -> None:
