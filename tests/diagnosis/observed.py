@@ -13,7 +13,7 @@ from railfab.errors import DeviceError, RailfabError
 from railfab.fabric import Design
 from railfab.platforms import Identity, Running
 
-WORDS = {"intent": "rack.yml", "on": " --on twin"}
+WORDS = {"intent": "rack.yml", "on": " --on twin", "hosts": ""}
 WINDOW_S = 20.0
 Ports = Collection[tuple[str, str]]
 Counted = Mapping[tuple[str, str, str], float]

@@ -19,6 +19,9 @@ from railfab.diagnosis import FabricDiagnosis, Observations, TelemetryWindow
 from railfab.diagnosis.catalogue import causes
 from railfab.diagnosis.model import EvidenceKind
 from railfab.fabric import Design
+from railfab.fabric.nic_agreement import NicStates
+from railfab.hosts.nic_states import NicState
+from railfab.hosts.ports import every_roce_port
 
 PLATFORMS = ("srlinux", "eos", "sonic", "junos")
 SAMPLE = ("srlinux", "eos")
@@ -118,6 +121,62 @@ def test_an_alert_of_a_job_is_evidence_of_what_slows_jobs_down_and_one_of_no_pla
     }
 
 
+def nics_of(fabric: Design, **wrong: object) -> NicStates:
+    """The NICs of all hosts as the intent wants them; that at HOST_PORT of LEAF with these values."""
+    lossless = fabric.intent.profile.lossless
+    assert lossless is not None
+    ports = {}
+    for port in every_roce_port(fabric.topology, fabric.intent):
+        state = NicState(
+            host=port.host,
+            nic=port.name,
+            pfc=frozenset({lossless.priority}),
+            trusts_dscp=True,
+            roce_dscps=frozenset({lossless.dscp}),
+            ecn=True,
+            cnp_dscp=lossless.cnp_dscp,
+            mtu_bytes=port.mtu,
+            cable_m=port.cable_m,
+        )
+        changed = wrong if (port.switch, port.switch_port) == (LEAF, HOST_PORT) else {}
+        ports[port.host, port.name] = replace(state, **changed)  # type: ignore[arg-type]
+    return NicStates(ports, frozenset(host for host, _ in ports))
+
+
+WRONG_NICS: tuple[tuple[dict[str, object], str, str], ...] = (
+    ({"pfc": frozenset()}, "nic-pfc", "fabric_pfc_dropped_packets_total"),
+    ({"trusts_dscp": False}, "nic-trust", "fabric_pfc_receive_frames_total"),
+    ({"roce_dscps": frozenset({24})}, "nic-dscp", "fabric_pfc_receive_frames_total"),
+    ({"ecn": False}, "nic-ecn", "fabric_pfc_dropped_packets_total"),
+    ({"mtu_bytes": 1500}, "nic-mtu", "fabric_interface_receive_discards_total"),
+    ({"cable_m": 1}, "nic-cable", "fabric_pfc_receive_frames_total"),
+)
+
+
+@pytest.mark.parametrize(("wrong", "code", "metric"), WRONG_NICS, ids=[code for _, code, _ in WRONG_NICS])
+def test_a_wrong_setting_of_a_nic_is_named_first_whether_it_shows_or_not(
+    fabric: Design, wrong: dict[str, object], code: str, metric: str
+) -> None:
+    nics = nics_of(fabric, **wrong)
+    for counted in ({}, {(metric, LEAF, HOST_PORT): 5e6}):
+        found = diagnosed(replace(observations(fabric, counted=counted), nics=nics))
+        assert (found.causes[0].code, found.healthy) == (code, False)
+        host = next(peer.node for port, peer, _ in fabric.topology.ports_of(LEAF) if port.name == HOST_PORT)
+        assert str(found.causes[0].places[0]) == host
+        assert found.causes[0].evidence[0].source == f"agent of {host}"
+
+
+def test_nics_as_intended_name_nothing_and_hosts_without_a_document_are_unknown(fabric: Design) -> None:
+    nics = nics_of(fabric)
+    assert diagnosed(replace(observations(fabric), nics=nics)).healthy
+    lost, *others = sorted(nics.hosts)
+    half = NicStates({key: state for key, state in nics.ports.items() if key[0] != lost}, frozenset(others))
+    found = diagnosed(replace(observations(fabric), nics=half))
+    assert (found.healthy, found.causes) == (False, ())
+    assert [*found.unread] == [lost]
+    assert found.unread[lost].startswith(f"{lost}: there is no document of its NICs")
+
+
 def test_large_numbers_are_written_as_people_do(fabric: Design) -> None:
     paused = {("fabric_pfc_receive_frames_total", LEAF, HOST_PORT): 94_940.0 * 20}
     (cause,) = diagnosed(observations(fabric, counted=paused)).causes
@@ -126,7 +185,7 @@ def test_large_numbers_are_written_as_people_do(fabric: Design) -> None:
 
 @pytest.mark.parametrize("code", sorted(causes()))
 def test_the_next_command_of_a_cause_parses(code: str) -> None:
-    words = {"intent": "labs/srl-pod/intent.yml", "on": " --on twin", "switch": SPINE}
+    words = {"intent": "labs/srl-pod/intent.yml", "on": " --on twin", "hosts": " --hosts documents", "switch": SPINE}
     commands.parse(causes()[code].next.format(**words))
 
 

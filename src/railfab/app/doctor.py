@@ -21,6 +21,7 @@ from railfab.diagnosis import METRICS, FabricDiagnosis, Observations, diagnose, 
 from railfab.endpoints import Endpoints
 from railfab.errors import RailfabError
 from railfab.fabric import Design
+from railfab.fabric.nic_agreement import NicStates
 from railfab.platforms import Running
 from railfab.telemetry import Collector, fabric_collector
 
@@ -75,11 +76,13 @@ def diagnosed(
     state: Path,
     words: Mapping[str, str],
     without_address: Sequence[RailfabError] = (),
+    nics: NicStates | None = None,
     on_done: Callable[[str], None] = lambda _name: None,
 ) -> FabricDiagnosis:
     """Read the switches and window_s of telemetry at the same time, and rank the causes of what they show.
 
-    endpoints: None where only the telemetry is read. words: `intent` and `on` of next commands, such as ` --on twin`.
+    endpoints: None where only the telemetry is read. words: `intent`, `on` and `hosts` of next commands, such
+    as ` --on twin`. nics: of hosts.
 
     Raises RailfabError for telemetry that cannot be read.
     """
@@ -99,5 +102,6 @@ def diagnosed(
             unread={**{error.where: error for error in without_address}, **read.unread},
             window=telemetry,
             deploys=Journal(state, fabric.intent.fabric).deploys(),
+            nics=nics,
         )
     return diagnose(seen, words, time())

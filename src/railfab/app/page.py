@@ -92,7 +92,7 @@ class CollectedFabric:
 
     def _diagnosis(self, window_s: float) -> FabricDiagnosis:
         """The causes of what the fabric shows in a time. Raises RailfabError."""
-        words = {"intent": quote(str(self.design.path)), "on": self._option}
+        words = {"intent": quote(str(self.design.path)), "on": self._option, "hosts": ""}
         twin = self.state if self.endpoints.backend == "twin" else None
         source = CollectorSource(self.collector, self.design.intent.fabric, twin)
         return diagnosed(self.design, self.endpoints, source, window_s=window_s, state=self.state, words=words)
@@ -139,7 +139,7 @@ def prometheus_page(design: Design, url: str, options: PageOptions) -> Iterator[
         plan = PagePlan(design)
         interval_s = options.interval_s + (0.0 if past is None else past.scrape_interval_s())
         source = RemoteSource(VectorLayout(plan), telemetry, interval_s=interval_s)
-        words = {"intent": quote(str(design.path)), "on": ""}
+        words = {"intent": quote(str(design.path)), "on": "", "hosts": ""}
 
         def diagnose(window_s: float) -> FabricDiagnosis:
             return diagnosed(design, None, telemetry, window_s=window_s, state=options.state, words=words)

@@ -75,6 +75,10 @@ OnOption = Annotated[
         autocompletion=completion.sources,
     ),
 ]
+HostsOption = Annotated[
+    Path | None,
+    typer.Option("--hosts", metavar="DIR", help="Documents of hosts: look at their NICs too.", show_default=False),
+]
 LimitOption = Annotated[
     str | None,
     typer.Option(

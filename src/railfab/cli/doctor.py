@@ -15,6 +15,7 @@ from railfab.cli.common import (
     CANNOT,
     FOUND,
     STATE_DEFAULT,
+    HostsOption,
     IntentFile,
     OnOption,
     Output,
@@ -54,6 +55,7 @@ def doctor(
     window: Annotated[
         float, typer.Option("--for", metavar="S", min=5, max=600, help="Seconds of telemetry to judge.")
     ] = WINDOW_S,
+    hosts: HostsOption = None,
     state: StateOption = STATE_DEFAULT,
     output: OutputOption = Output.TABLE,
 ) -> None:
@@ -61,7 +63,7 @@ def doctor(
     refuse_state(context, on)
     with uncollected():
         fabric = design(intent)
-    result = _diagnosis(fabric, on, telemetry, window, state)
+    result = _diagnosis(fabric, on, telemetry, window, state, hosts)
     if output is Output.JSON:
         print_json(asdict(result))
     else:
@@ -72,12 +74,17 @@ def doctor(
         raise typer.Exit(CANNOT)
 
 
-def _diagnosis(fabric: Design, on: str | None, telemetry: str | None, window_s: float, state: Path) -> FabricDiagnosis:
+def _diagnosis(
+    fabric: Design, on: str | None, telemetry: str | None, window_s: float, state: Path, hosts: Path | None
+) -> FabricDiagnosis:
     from railfab.app.doctor import collected, diagnosed
     from railfab.deploy.gates import source_of
+    from railfab.fabric.nic_agreement import read_nic_states
 
+    nics = None if hosts is None else read_nic_states(fabric, hosts)
     endpoints, without_address = readable_endpoints(fabric, on, state, None)
     words = {"intent": quote(str(fabric.path)), "on": f" --on {quote(on)}" if on else ""}
+    words["hosts"] = "" if hosts is None else f" --hosts {quote(str(hosts))}"
     source = source_of(fabric, telemetry)
     reading = nullcontext(source) if source else collected(fabric, endpoints, state, has_twin=on == "twin")
     with reading as present, ticking_bar("reading", len(endpoints.nodes)) as on_done:
@@ -89,6 +96,7 @@ def _diagnosis(fabric: Design, on: str | None, telemetry: str | None, window_s: 
             state=state,
             words=words,
             without_address=without_address,
+            nics=nics,
             on_done=on_done,
         )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,6 +11,7 @@ from railfab.cli.acceptance import AcceptFindingsOption, accepted_count, print_a
 from railfab.cli.cabling import cabling_document
 from railfab.cli.common import (
     STATE_DEFAULT,
+    HostsOption,
     IntentFile,
     LimitOption,
     OnOption,
@@ -41,12 +41,7 @@ def verify(
     wait: Annotated[
         float, typer.Option("--wait", metavar="S", help="Repeat the check for this long until nothing is found.")
     ] = 15.0,
-    hosts: Annotated[
-        Path | None,
-        typer.Option(
-            "--hosts", metavar="DIR", help="Documents of the hosts' agents: compare NICs too.", show_default=False
-        ),
-    ] = None,
+    hosts: HostsOption = None,
     accept: AcceptFindingsOption = None,
     junit: JunitOption = None,
     state: StateOption = STATE_DEFAULT,

@@ -16,6 +16,7 @@ from railfab.diagnosis.links import (
     link_causes,
 )
 from railfab.diagnosis.model import CandidateCause, FabricDiagnosis, FaultPlace, Symptom, SymptomKind
+from railfab.diagnosis.nics import nic_causes
 from railfab.diagnosis.nodes import host_causes, switch_causes
 from railfab.diagnosis.observations import ADMIN, OPER, OVERLOADED, SESSION_UP, STATE, UP, Observations
 from railfab.diagnosis.ranking import ranked, unexplained
@@ -37,7 +38,7 @@ METRICS = frozenset(
 def diagnose(seen: Observations, words: Mapping[str, str], at_s: float) -> FabricDiagnosis:
     """Rank the causes of what a fabric shows.
 
-    words: `intent` and `on` of next commands, such as ` --on twin`. at_s: Unix time.
+    words: `intent`, `on` and `hosts` of next commands, such as ` --on twin`. at_s: Unix time.
     """
     symptoms = shown.symptoms_of(seen)
     candidates = tuple(_unexplained_by_others(seen, tuple(_candidates(seen, symptoms))))
@@ -60,9 +61,8 @@ def diagnose(seen: Observations, words: Mapping[str, str], at_s: float) -> Fabri
 def _candidates(seen: Observations, symptoms: Sequence[Symptom]) -> Iterator[CandidateCause]:
     of_switches = tuple(switch_causes(seen))
     dead = {place.switch for cause in of_switches if cause.code in DEAD for place in cause.places}
-    yield from chain(
-        of_switches, configured_causes(seen), link_causes(seen, symptoms, dead), host_causes(seen, symptoms)
-    )
+    yield from chain(of_switches, configured_causes(seen), link_causes(seen, symptoms, dead))
+    yield from chain(host_causes(seen, symptoms), nic_causes(seen))
 
 
 DEAD = ("switch-down", "control-plane")

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
 from railfab.deploy import DeployRecord
-from railfab.device import Observed, ObservedInterface, interfaces_of_peers
+from railfab.device import DeviceModel, Observed, ObservedInterface, interfaces_of_peers
 from railfab.diagnosis.window import TelemetryWindow
 from railfab.errors import RailfabError
 from railfab.fabric import Design
-from railfab.platforms import Running
+from railfab.fabric.nic_agreement import NicAgreement, NicStates
+from railfab.platforms import Running, platform
 from railfab.topology import CabledPort, Link, Role
 
 PortName = tuple[str, str]
@@ -21,6 +23,7 @@ OVERLOADED, SESSION_UP = "fabric_collector_overloaded", "fabric_bgp_session_up"
 NOT_READ = "its configuration and state were not read. Use railfab doctor with --on, which reads them"
 NO_SERIES = "the telemetry has no series of it. Check that a collector collects from it, and the URL"
 NOT_NEW = "no sample of it arrived in this time. Use a longer --for, or check the collector"
+NO_DOCUMENT = "there is no document of its NICs. Write it there with railfab agent --once --output json"
 OPER, ADMIN = "fabric_interface_oper_up", "fabric_interface_admin_up"
 
 
@@ -43,7 +46,8 @@ class Observations:
     """What is known of a fabric now.
 
     inspected: configuration and state by switch; unread: the error of each switch that could not be read. window: of
-    the telemetry; without readings where there is none. deploys: of the journal, oldest first.
+    the telemetry; without readings where there is none. deploys: of the journal, oldest first. nics: of hosts; None
+    where they were not read.
     """
 
     fabric: Design
@@ -51,6 +55,7 @@ class Observations:
     unread: Mapping[str, RailfabError]
     window: TelemetryWindow
     deploys: Sequence[DeployRecord] = ()
+    nics: NicStates | None = None
 
     @property
     def streaming(self) -> frozenset[str]:
@@ -98,8 +103,19 @@ class Observations:
         return frozenset(name for name in self.fabric.models if self.window.seconds.get(name, 0.0) > 0)
 
     @cached_property
+    def agreement(self) -> NicAgreement | None:
+        """The NICs against the switch ports as they run; None where the NICs were not read."""
+        if self.nics is None:
+            return None
+        models: dict[str, DeviceModel] = {}
+        for name, (running, _) in self.inspected.items():
+            with suppress(RailfabError):  # a cause in the configuration
+                models[name] = platform(self.fabric.models[name].platform).parse(running.text)
+        return NicAgreement(self.fabric, self.nics, models)
+
+    @cached_property
     def unknown(self) -> Mapping[str, str]:
-        """What is not known of switches, a line with its name each: those not read, and those without a new sample.
+        """What is not known of switches and hosts, a line with its name each: not read, or without a new sample.
 
         A switch that the collector cannot reach is no unknown one: that it is silent is known.
         """
@@ -108,7 +124,8 @@ class Observations:
         seen = {series.device for reading in self.window.readings for series in reading.values}
         without = sorted(names - self.sampled - self.silent)
         not_sampled = {name: NOT_NEW if name in seen else NO_SERIES for name in without}
-        reasons = {**not_read, **not_sampled, **{name: str(error) for name, error in self.unread.items()}}
+        hosts = dict.fromkeys(self.agreement.without_document if self.agreement else (), NO_DOCUMENT)
+        reasons = {**hosts, **not_read, **not_sampled, **{name: str(error) for name, error in self.unread.items()}}
         return {name: why if name in why else f"{name}: {why}" for name, why in reasons.items()}
 
     @cached_property

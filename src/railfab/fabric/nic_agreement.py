@@ -123,27 +123,71 @@ class NicAgreement:
 
     def findings(self) -> Iterator[Finding]:
         """Mismatches, cables that lead elsewhere, and NICs that are not known."""
-        lossless = self.fabric.intent.profile.lossless
-        if lossless is None:
+        if self.fabric.intent.profile.lossless is None:
             return
-        running = {name: _switch_ports(model) for name, model in self.models.items()}
-        planned = {name: _switch_ports(self.fabric.models[name]) for name in self.models}
-        without = sorted({link.host for link in self.links} - self.states.hosts)
-        for host in without:
+        for host in self.without_document:
             problem = "NICs are not compared with their switch ports: there is no document of it"
             yield warning(DifferenceCode.NIC_UNREAD, host, problem, WRITE_IT)
+        cables = {cable.link: cable for cable in self._cables}
         for link in self.links:
-            state = self.states.ports.get((link.host, link.name))
-            if state is not None:
-                if _is_elsewhere(link, state, planned[link.switch]):
-                    yield _miscabled(link, state)
-                    continue
-                port, wanted = (ports[link.switch].get(link.switch_port, _SwitchPort()) for ports in (running, planned))
-                yield from _Cable(link, state, lossless, port, wanted).findings()
+            if link in cables:
+                yield from cables[link].findings()
             elif link.host in self.states.hosts:
                 problem = "is not compared with its switch port: the document of its host lacks it"
                 remedy = "Look at the faults in the document, and write it again"
                 yield warning(DifferenceCode.NIC_UNREAD, f"{link.host} {link.name}", problem, remedy)
+
+    def mismatches(self) -> Iterator[NicMismatch]:
+        """The mismatches alone, of NICs that are cabled as the intent says."""
+        for cable in self._cables:
+            if not cable.is_elsewhere:
+                yield from cable.mismatches()
+
+    @property
+    def without_document(self) -> list[str]:
+        """Hosts of the intent of which there is no document, sorted."""
+        return sorted({link.host for link in self.links} - self.states.hosts)
+
+    @cached_property
+    def _cables(self) -> tuple[_Cable, ...]:
+        """The cables of which both ends are known."""
+        lossless = self.fabric.intent.profile.lossless
+        if lossless is None:
+            return ()
+        running = {name: _switch_ports(model) for name, model in self.models.items()}
+        planned = {name: _switch_ports(self.fabric.models[name]) for name in self.models}
+        cables = []
+        for link in self.links:
+            state = self.states.ports.get((link.host, link.name))
+            if state is not None:
+                port, wanted = (ports[link.switch].get(link.switch_port, _SwitchPort()) for ports in (running, planned))
+                elsewhere = _is_elsewhere(link, state, planned[link.switch])
+                cables.append(_Cable(link, state, lossless, port, wanted, elsewhere))
+        return tuple(cables)
+
+
+@dataclass(frozen=True, slots=True)
+class NicMismatch:
+    """A value in which both ends of a cable differ. said: both values. nic_is_planned, switch_is_planned: whether each
+    end has that of the intent."""
+
+    link: RocePort
+    code: DifferenceCode
+    said: str
+    nic_is_planned: bool
+    switch_is_planned: bool
+
+    @property
+    def finding(self) -> Finding:
+        """The mismatch as a line; its remedy says which end is not as the intent wants it."""
+        link = self.link
+        nic, switch = "the NIC with nic.py --apply", "the switch: deploy the intent"
+        if self.switch_is_planned:
+            remedy = f"Change {nic}"
+        else:
+            remedy = f"Change {switch}" if self.nic_is_planned else f"Change {nic}, and {switch}"
+        where = f"{link.host} {link.name} to {link.switch} {link.switch_port}"
+        return error(self.code, where, self.said, remedy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,32 +243,41 @@ def _miscabled(link: RocePort, nic: NicState) -> Finding:
 
 @dataclass(frozen=True, slots=True)
 class _Cable:
-    """Both ends of a cable. port, wanted: of the switch, as it runs and as the intent has it."""
+    """Both ends of a cable. port, wanted: of the switch, as it runs and as the intent has it. is_elsewhere: whether the
+    NIC hears another port than that of the plan."""
 
     link: RocePort
     nic: NicState
     lossless: Lossless
     port: _SwitchPort
     wanted: _SwitchPort
+    is_elsewhere: bool
 
     def findings(self) -> Iterator[Finding]:
-        """The mismatches of the cable, and what is not known of its NIC."""
+        """The mismatches of the cable, and what is not known of its NIC; of one that leads elsewhere that alone."""
         link, nic = self.link, self.nic
+        if self.is_elsewhere:
+            yield _miscabled(link, nic)
+            return
         if nic.unread:
             problem = f"{listed(nic.unread)} cannot be read, and is not compared with its switch port"
             remedy = "Look at the problems in the document of the host, and write it again"
             yield warning(DifferenceCode.NIC_UNREAD, f"{link.host} {link.name}", problem, remedy)
+        yield from (mismatch.finding for mismatch in self.mismatches())
+
+    def mismatches(self) -> Iterator[NicMismatch]:
+        """The values in which both ends differ."""
         for compare in (self._pfc, self._trust, self._dscp, self._ecn, self._cnp, self._mtu, self._speed, self._fec):
             yield from compare()
         yield from self._cable_length()
 
-    def _pfc(self) -> Iterator[Finding]:
+    def _pfc(self) -> Iterator[NicMismatch]:
         nic, switch, wanted = self.nic.pfc, self.port.operation.pfc, self.wanted.operation.pfc
         if nic is not None and nic != switch:
             said = f"the NIC has PFC on {_priorities(nic)}, the switch port on {_priorities(switch)}"
             yield self._mismatch(DifferenceCode.NIC_PFC_MISMATCH, said, nic == wanted, switch == wanted)
 
-    def _trust(self) -> Iterator[Finding]:
+    def _trust(self) -> Iterator[NicMismatch]:
         if self.nic.trusts_dscp is False and self.port.is_classified:
             said = "the NIC trusts the priority of a VLAN tag, the switch port DSCP"
             yield self._mismatch(DifferenceCode.NIC_TRUST_MISMATCH, said, False, True)
@@ -232,7 +285,7 @@ class _Cable:
             said = "the NIC trusts DSCP, the switch port puts every DSCP into one queue"
             yield self._mismatch(DifferenceCode.NIC_TRUST_MISMATCH, said, True, False)
 
-    def _dscp(self) -> Iterator[Finding]:
+    def _dscp(self) -> Iterator[NicMismatch]:
         """The code points of RoCE that the NIC receives, and those that it sends.
 
         A NIC that does not trust DSCPs has none in a priority. What it sends is named where it is not the intent's, or
@@ -255,7 +308,7 @@ class _Cable:
             said = f"the NIC sends RoCE with DSCP {dscp}, which the switch port puts into queue {queue}"
             yield self._mismatch(DifferenceCode.NIC_DSCP_MISMATCH, said, dscp in wanted, switch == wanted)
 
-    def _ecn(self) -> Iterator[Finding]:
+    def _ecn(self) -> Iterator[NicMismatch]:
         nic, marked = self.nic.ecn, self.lossless.priority
         switch, wanted = marked in self.port.operation.ecn, marked in self.wanted.operation.ecn
         if nic is not None and nic != switch:
@@ -263,7 +316,7 @@ class _Cable:
             said = f"the NIC {reacts}, the switch port {'marks' if switch else 'does not mark'}"
             yield self._mismatch(DifferenceCode.NIC_ECN_MISMATCH, said, nic == wanted, switch == wanted)
 
-    def _cnp(self) -> Iterator[Finding]:
+    def _cnp(self) -> Iterator[NicMismatch]:
         dscp, queue = self.nic.cnp_dscp, self.lossless.cnp_queue
         switch, wanted = self.port.dscps(queue), self.wanted.dscps(queue)
         if dscp is not None and dscp not in switch and self.port.is_classified:
@@ -271,7 +324,7 @@ class _Cable:
             said = f"the NIC sends CNPs with DSCP {dscp}, which the switch port puts into queue {chosen}, not {queue}"
             yield self._mismatch(DifferenceCode.NIC_CNP_MISMATCH, said, dscp in wanted, switch == wanted)
 
-    def _mtu(self) -> Iterator[Finding]:
+    def _mtu(self) -> Iterator[NicMismatch]:
         """The MTU; behind VXLAN the NIC has less than its port."""
         nic, switch, wanted = self.nic.mtu_bytes, self.port.mtu_bytes, self.wanted.mtu_bytes
         if nic is None or switch is None or wanted is None:
@@ -280,35 +333,28 @@ class _Cable:
             said = f"the NIC has MTU {nic}, the switch port {switch}"
             yield self._mismatch(DifferenceCode.NIC_MTU_MISMATCH, said, nic == self.link.mtu, switch == wanted)
 
-    def _speed(self) -> Iterator[Finding]:
+    def _speed(self) -> Iterator[NicMismatch]:
         nic, wanted = self.nic.rate_gbps, self.link.rate_gbps
         switch = self.port.rate_gbps or wanted
         if nic is not None and nic != switch:
             said = f"the link of the NIC has {nic:g} Gb/s, the switch port {switch} Gb/s"
             yield self._mismatch(DifferenceCode.NIC_SPEED_MISMATCH, said, nic == wanted, switch == wanted)
 
-    def _fec(self) -> Iterator[Finding]:
+    def _fec(self) -> Iterator[NicMismatch]:
         nic, switch, wanted = self.nic.fec, self.port.fec, self.wanted.fec
         if nic is not None and switch is not None and nic != switch:
             said = f"the NIC has FEC {nic}, the switch port {switch}"
             yield self._mismatch(DifferenceCode.NIC_FEC_MISMATCH, said, nic == wanted, switch == wanted)
 
-    def _cable_length(self) -> Iterator[Finding]:
+    def _cable_length(self) -> Iterator[NicMismatch]:
         nic, wanted = self.nic.cable_m, self.link.cable_m
         switch = wanted if self.port.cable_m is None else self.port.cable_m
         if nic is not None and nic != switch:
             said = f"the NIC has its buffer for a cable of {nic} m, the switch port for {switch} m"
             yield self._mismatch(DifferenceCode.NIC_CABLE_MISMATCH, said, nic == wanted, switch == wanted)
 
-    def _mismatch(self, code: DifferenceCode, said: str, nic_is_planned: bool, switch_is_planned: bool) -> Finding:
-        """A mismatch; the remedy says which end is not as the intent wants it."""
-        link = self.link
-        nic, switch = "the NIC with nic.py --apply", "the switch: deploy the intent"
-        if switch_is_planned:
-            remedy = f"Change {nic}"
-        else:
-            remedy = f"Change {switch}" if nic_is_planned else f"Change {nic}, and {switch}"
-        return error(code, f"{link.host} {link.name} to {link.switch} {link.switch_port}", said, remedy)
+    def _mismatch(self, code: DifferenceCode, said: str, nic_is_planned: bool, switch_is_planned: bool) -> NicMismatch:
+        return NicMismatch(self.link, code, said, nic_is_planned, switch_is_planned)
 
 
 def _priorities(priorities: frozenset[int]) -> str:
