@@ -15,6 +15,7 @@ from railfab.device import Classifier, DeviceModel, Qos
 from railfab.fabric import Design, design
 from railfab.fabric.nic_agreement import NicAgreement, NicCoverage, NicStates
 from railfab.hosts.nic_states import NicState, states_of
+from railfab.hosts.ports import every_roce_port
 
 NVIDIA, BROADCOM, AMD = NICS = ("connectx-7", "bcm57608", "pollara-400")
 HOSTS = HOST, OTHER_HOST = ("pod1-seg1-host1", "pod1-seg1-host2")
@@ -233,3 +234,18 @@ def test_a_nic_with_a_value_that_is_not_known_does_not_count_as_compared(
     compared = agreement(fabric, states(wrong, healthy))
     assert {finding.code for finding in compared.findings()} == {"nic-unread"}
     assert compared.coverage == NicCoverage(compared=2, ports=4)
+
+
+@pytest.mark.parametrize("name", ["dual-mlag", "dual-vlan"])
+def test_the_mtu_of_a_port_in_a_lag_is_that_of_the_lag(repository: Path, name: str) -> None:
+    fabric = design(repository / "inventory" / "fabrics" / f"{name}.yml")
+    ports = {
+        (port.host, port.name): NicState(host=port.host, nic=port.name, mtu_bytes=port.mtu)
+        for port in every_roce_port(fabric.topology, fabric.intent)
+    }
+    hosts = frozenset(host for host, _ in ports)
+    assert [*NicAgreement(fabric, NicStates(ports, hosts), fabric.models).findings()] == []
+    (host, nic), state = next(iter(ports.items()))
+    ports[host, nic] = replace(state, mtu_bytes=1500)
+    (finding,) = NicAgreement(fabric, NicStates(ports, hosts), fabric.models).findings()
+    assert (finding.code, finding.where.partition(" to ")[0]) == ("nic-mtu-mismatch", f"{host} {nic}")

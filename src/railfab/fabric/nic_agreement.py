@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from railfab.bounded_json import load_json
-from railfab.device import DeviceModel, Fec, Port, PortOperation, operations
+from railfab.device import DeviceModel, Fec, Lag, Port, PortOperation, operations
 from railfab.errors import RailfabError, raise_all
 from railfab.fabric.design import Design
 from railfab.fabric.host_names import short_name
@@ -211,17 +211,19 @@ class _SwitchPort:
 
 
 def _switch_ports(model: DeviceModel) -> Mapping[str, _SwitchPort]:
+    """The ports of a switch; a member of a LAG has the MTU and the profile of the LAG."""
     doing, qos = operations(model), model.qos
     profiles = {port.interface: qos.profile(port.profile or "") for port in qos.ports} if qos else {}
+    lags = {member: lag for lag in model.interfaces if isinstance(lag, Lag) for member in lag.members}
     return {
         port.name: _SwitchPort(
             doing.get(port.name, NO_OPERATION),
-            port.mtu_bytes,
+            routed.mtu_bytes,
             port.rate_gbps,
             None if port.fec is None else FECS[port.fec],
-            None if (profile := profiles.get(port.name)) is None else profile.cable_m,
+            None if (profile := profiles.get(routed.name)) is None else profile.cable_m,
         )
-        for port in model.interfaces
+        for port, routed in ((port, lags.get(port.name, port)) for port in model.interfaces)
         if isinstance(port, Port)
     }
 
