@@ -249,3 +249,18 @@ def test_the_mtu_of_a_port_in_a_lag_is_that_of_the_lag(repository: Path, name: s
     ports[host, nic] = replace(state, mtu_bytes=1500)
     (finding,) = NicAgreement(fabric, NicStates(ports, hosts), fabric.models).findings()
     assert (finding.code, finding.where.partition(" to ")[0]) == ("nic-mtu-mismatch", f"{host} {nic}")
+
+
+def test_the_map_of_a_second_lossless_class_is_compared_too(tmp_path: Path) -> None:
+    """Storage with RoCE of its own: the NIC takes another DSCP for it than the switch."""
+    intent = fabric(NVIDIA, lossless={"weight": 60}, storage_class={"protocol": "roce", "weight": 30})
+    (tmp_path / "two.yml").write_text(intent.model_dump_json(exclude_unset=True))
+    made = host(tmp_path, intent, NVIDIA)
+    made.run("--apply")
+    healthy, plan, storage = made.check(), design(tmp_path / "two.yml"), intent.profile.storage_class
+    assert storage is not None
+    assert [*agreement(plan, states(healthy, healthy)).findings()] == []
+    made.change(lambda kept: kept["nics"]["enp2s0"]["dscp"].update({"1": storage.priority}))
+    (finding,) = agreement(plan, states(json_of(made), healthy)).findings()
+    assert (finding.code, finding.where) == ("nic-dscp-mismatch", CABLE)
+    assert finding.problem == "the NIC has DSCP 1, 34 in priority 4, the switch port 34"

@@ -15,7 +15,7 @@ from railfab.fabric.host_names import short_name
 from railfab.findings import DifferenceCode, Finding, error, warning
 from railfab.hosts.nic_states import NicDocumentError, NicFec, NicState, states_of
 from railfab.hosts.ports import RocePort, every_roce_port
-from railfab.intent import Lossless
+from railfab.intent import Lossless, StorageClass
 from railfab.text.counted import listed
 from railfab.topology.catalogue import nearest
 from railfab.yaml_reader.files import UnreadableFile, file_text
@@ -156,13 +156,13 @@ class NicAgreement:
             return ()
         running = {name: _switch_ports(model) for name, model in self.models.items()}
         planned = {name: _switch_ports(self.fabric.models[name]) for name in self.models}
-        cables = []
+        cables, storage = [], self.fabric.intent.profile.storage_class
         for link in self.links:
             state = self.states.ports.get((link.host, link.name))
             if state is not None:
                 port, wanted = (ports[link.switch].get(link.switch_port, _SwitchPort()) for ports in (running, planned))
                 elsewhere = _is_elsewhere(link, state, planned[link.switch])
-                cables.append(_Cable(link, state, lossless, port, wanted, elsewhere))
+                cables.append(_Cable(link, state, lossless, storage, port, wanted, elsewhere))
         return tuple(cables)
 
 
@@ -251,6 +251,7 @@ class _Cable:
     link: RocePort
     nic: NicState
     lossless: Lossless
+    storage: StorageClass | None
     port: _SwitchPort
     wanted: _SwitchPort
     is_elsewhere: bool
@@ -290,25 +291,28 @@ class _Cable:
     def _dscp(self) -> Iterator[NicMismatch]:
         """The code points of RoCE that the NIC receives, and those that it sends.
 
-        A NIC that does not trust DSCPs has none in a priority. What it sends is named where it is not the intent's, or
-        where the map of what it receives does not say already that the switch port has another one.
+        What it sends is named where it is not the intent's, or where the map of what it receives does not say already
+        that the switch port has another one.
         """
-        nic, lossless = self.nic, self.lossless
+        nic, queue = self.nic, self.lossless.priority
         if not self.port.is_classified:
             return
-        switch, wanted = self.port.dscps(lossless.priority), self.wanted.dscps(lossless.priority)
-        received = nic.roce_dscps if nic.trusts_dscp is not False else None
-        if received is not None and received != switch:
-            said = (
-                f"the NIC has DSCP {_numbers(received)} in priority {lossless.priority}, "
-                f"the switch port {_numbers(switch)}"
-            )
-            yield self._mismatch(DifferenceCode.NIC_DSCP_MISMATCH, said, received == wanted, switch == wanted)
-        named = wanted if received is not None and switch != wanted else frozenset()
-        for dscp in sorted(nic.sent_dscps - switch - named):
-            queue = self.port.operation.dscp.get(dscp, "none")
-            said = f"the NIC sends RoCE with DSCP {dscp}, which the switch port puts into queue {queue}"
+        yield from self._received(nic.roce_dscps, queue)
+        if self.storage is not None:
+            yield from self._received(nic.storage_dscps, self.storage.priority)
+        switch, wanted = self.port.dscps(queue), self.wanted.dscps(queue)
+        is_said = nic.trusts_dscp is not False and nic.roce_dscps is not None and switch != wanted
+        for dscp in sorted(nic.sent_dscps - switch - (wanted if is_said else frozenset())):
+            chosen = self.port.operation.dscp.get(dscp, "none")
+            said = f"the NIC sends RoCE with DSCP {dscp}, which the switch port puts into queue {chosen}"
             yield self._mismatch(DifferenceCode.NIC_DSCP_MISMATCH, said, dscp in wanted, switch == wanted)
+
+    def _received(self, nic: frozenset[int] | None, priority: int) -> Iterator[NicMismatch]:
+        """The code points of a lossless priority. A NIC that does not trust DSCPs has none in any."""
+        switch, wanted = self.port.dscps(priority), self.wanted.dscps(priority)
+        if nic is not None and nic != switch and self.nic.trusts_dscp is not False:
+            said = f"the NIC has DSCP {_numbers(nic)} in priority {priority}, the switch port {_numbers(switch)}"
+            yield self._mismatch(DifferenceCode.NIC_DSCP_MISMATCH, said, nic == wanted, switch == wanted)
 
     def _ecn(self) -> Iterator[NicMismatch]:
         nic, marked = self.nic.ecn, self.lossless.priority

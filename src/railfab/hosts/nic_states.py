@@ -35,9 +35,9 @@ class NicState:
 
     nic: its name in the cabling plan. neighbor: switch and port by LLDP. pfc: priorities whose pause frames it sends
     and obeys. trusts_dscp: whether a received packet's priority is that of its DSCP. roce_dscps: code points of the
-    lossless priority. sent_dscps: of RoCE that it sends unless the application says otherwise. ecn: whether it reacts
-    to marks. rate_gbps, fec: of a link that is up. cable_m: for which its receive buffer is computed. unread: settings
-    that should have been read and were not.
+    lossless priority; storage_dscps: of that of storage. sent_dscps: of RoCE that it sends unless the application says
+    otherwise. ecn: whether it reacts to marks. rate_gbps, fec: of a link that is up. cable_m: for which its receive
+    buffer is computed. unread: settings that should have been read and were not.
     """
 
     host: str
@@ -46,6 +46,7 @@ class NicState:
     pfc: frozenset[int] | None = None
     trusts_dscp: bool | None = None
     roce_dscps: frozenset[int] | None = None
+    storage_dscps: frozenset[int] | None = None
     sent_dscps: frozenset[int] = frozenset()
     ecn: bool | None = None
     cnp_dscp: int | None = None
@@ -118,6 +119,7 @@ def _state(
         pfc=value("pfc", _masked if family == "mlx5" else _set),
         trusts_dscp=value("trust", lambda text: text.lower() == "dscp"),
         roce_dscps=value("roce-dscp", _set),
+        storage_dscps=value("storage-dscp", _set),
         sent_dscps=frozenset(_sent(read)),
         ecn=_reacts(read),
         cnp_dscp=next((as_number(read[name]) for name in CNP_DSCPS if name in read), None),
@@ -143,7 +145,12 @@ REACTS: Mapping[str, Collection[str]] = {
     "dcqcn-status": ("Enabled",),
 }
 """Settings that switch DCQCN, or a part of it, and their values where it is on."""
-COMPARED = frozenset(("pfc", "trust", "roce-dscp", "mtu", "cable-length", *CNP_DSCPS, *SENT_TOS, *SENT_DSCPS, *REACTS))
+COMPARED = frozenset(
+    (
+        *("pfc", "trust", "roce-dscp", "storage-dscp", "mtu", "cable-length"),
+        *(*CNP_DSCPS, *SENT_TOS, *SENT_DSCPS, *REACTS),
+    )
+)
 """Settings that say what the switch port must agree with."""
 
 
