@@ -248,6 +248,7 @@ HARMLESS = {
         {"receive-buffer": "0 0 0 2 0 0 0 0"},
         {"firmware-lldp-nb-dcbx": "1"},
         {"firmware-cnp-dscp": "4"},
+        {"firmware-roce-cc-prio-mask": "0x8"},
         {"rdma-cm-mode": "IB/RoCE v1"},
         {"traffic-class": "105"},
         {"rdma-cm-tos": "106"},

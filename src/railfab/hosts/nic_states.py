@@ -145,6 +145,8 @@ REACTS: Mapping[str, Collection[str]] = {
     "dcqcn-status": ("Enabled",),
 }
 """Settings that switch DCQCN, or a part of it, and their values where it is on."""
+OFF = ("0", "0x0", "Disabled")
+"""Their values where it is off. A mask of some priorities is neither, and says nothing."""
 COMPARED = frozenset(
     (
         *("pfc", "trust", "roce-dscp", "storage-dscp", "mtu", "cable-length"),
@@ -179,5 +181,5 @@ def _sent(read: Mapping[str, str]) -> Iterator[int]:
 
 
 def _reacts(read: Mapping[str, str]) -> bool | None:
-    states = [read[name] in on for name, on in REACTS.items() if name in read]
+    states = [read[name] in on for name, on in REACTS.items() if read.get(name) in (*on, *OFF)]
     return all(states) if states else None
