@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import re
 import subprocess
@@ -52,6 +53,19 @@ def values(text: bytes) -> Values:
         for family in text_string_to_metric_families(text.decode())
         for sample in family.samples
     }
+
+
+def open_files() -> int:
+    return len([*Path("/proc/self/fd").iterdir()])
+
+
+def test_the_files_of_an_agent_that_is_gone_are_closed(tree: Callable[[str], HostTree]) -> None:
+    agent = agent_of(tree("connectx-7"))
+    agent.exposed()
+    held = open_files()
+    del agent
+    gc.collect()
+    assert open_files() < held - 8
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -20,6 +20,9 @@ class KeptFile:
     def __init__(self, path: Path) -> None:
         self.path, self._descriptor, self.problem = path, -1, ""
 
+    def __del__(self) -> None:
+        self.close()
+
     def number(self) -> bytes | None:
         """The digits in the file; None where there are none, and `problem` says why."""
         content = self.read()
