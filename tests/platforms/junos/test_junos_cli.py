@@ -14,7 +14,7 @@ from tests.pasted import type_session
 from tests.twin.twins import netmiko_login, until
 
 from railfab.endpoints import read_credentials
-from railfab.errors import CommitRefused, DeviceError
+from railfab.errors import CommitRefused, DeviceError, Unreachable
 from railfab.fabric import Design, design
 from railfab.platforms import Session, Verb, platform
 from railfab.platforms.junos.cli import cli
@@ -71,6 +71,15 @@ def client(twin: Twin, leaf: str, user: str = "admin") -> Session:
     """A session of ours with a switch, not opened."""
     endpoint = twin.endpoints.by_name()[leaf]
     return platform("junos").session_factory(leaf)(endpoint, replace(read_credentials(endpoint), username=user))
+
+
+def answers(twin: Twin, leaf: str) -> bool:
+    """Whether the switch takes a login, as it does some time after its boot."""
+    try:
+        with client(twin, leaf):
+            return True
+    except Unreachable:
+        return False
 
 
 def login(twin: Twin, leaf: str) -> Any:
@@ -152,7 +161,7 @@ def test_a_reload_boots_the_configuration_that_is_committed(twin: Twin, leaf: st
     assert switch.boots == boots
     with client(twin, leaf) as session:
         session.operate(Verb.RELOAD)
-    until(lambda: switch.boots > boots)
+    until(lambda: switch.boots > boots and answers(twin, leaf))
     assert switch.running() == running
 
 
